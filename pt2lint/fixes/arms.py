@@ -15,7 +15,7 @@ from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.rewrite import (
     New,
-    Refusal,
+    Refused,
     block_of,
     statements,
 )
@@ -34,46 +34,46 @@ class Arms:
     values: tuple[cst.BaseExpression, cst.BaseExpression] | None = None
 
 
-def read_arms(function: FunctionCode, node: cst.If) -> Arms | Refusal:
+def read_arms(function: FunctionCode, node: cst.If) -> Arms:
     then = _statements(node.body)
     orelse = _else(node)
     if then is None or orelse is None:
-        return Refusal("statements that share a line with their `if`")
+        raise Refused("statements that share a line with their `if`")
     place = block_of(function, node)
     last = _last(then)
     if isinstance(last, cst.Return | cst.Continue):
         if place is None:
-            return Refusal("an early end in an `elif`")
+            raise Refused("an early end in an `elif`")
         block, index = place
         rest: list[Any] = list(block[index + 1 :])
         if orelse and rest and not isinstance(_last(orelse), cst.Return):
-            return Refusal("an early end with an `else` and statements after it")
+            raise Refused("an early end with an `else` and statements after it")
         other: list[Any] = orelse or rest
         parent = function.parent(function.parent(node) or node)
         if isinstance(last, cst.Return):
             if orelse and not isinstance(_last(orelse), cst.Return):
-                return Refusal("one side returns, the other goes on")
+                raise Refused("one side returns, the other goes on")
             end = _last(other)
             if not isinstance(end, cst.Return):
                 at_end = isinstance(parent, cst.FunctionDef)
-                return Refusal(
+                raise Refused(
                     "one side returns a value, the other none" if at_end else "a nested early return"
                 )
             if last.value is None or end.value is None:
-                return Refusal("one side returns nothing")
+                raise Refused("one side returns nothing")
             inner = [*then[:-1], *other[:-1]]
             if any(leaves(one) for one in inner):
-                return Refusal("a side leaves in more than one place")
+                raise Refused("a side leaves in more than one place")
             taken = [node, *([] if orelse else rest)]
             return Arms(then[:-1], other[:-1], taken, (last.value, end.value))
         if orelse or not isinstance(parent, cst.For | cst.While):
-            return Refusal("a `continue` that does not stand in the loop's own block")
+            raise Refused("a `continue` that does not stand in the loop's own block")
         then, orelse = then[:-1], rest
         if any(leaves(one) for one in [*then, *orelse]):
-            return Refusal("a side leaves in more than one place")
+            raise Refused("a side leaves in more than one place")
         return Arms(then, orelse, [node, *rest])
     if any(leaves(one) for one in [*then, *orelse]):
-        return Refusal("a side leaves the function or the loop from its middle")
+        raise Refused("a side leaves the function or the loop from its middle")
     return Arms(then, orelse, [node])
 
 
@@ -153,20 +153,12 @@ def elements(value: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [one.value for one in value.elements] if isinstance(value, cst.Tuple) else [value]
 
 
-class Refuse(Exception):
-    pass
-
-
 def read_branch(function: FunctionCode, node: cst.If, kind: Kind) -> tuple[Condition, Arms]:
-    """The test and both sides; raises Refuse where one of them is not read, or asks more than a tensor."""
+    """The test and both sides; raises Refused where one of them is not read, or asks more than a tensor."""
     condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        raise Refuse(condition.reason)
     arms = read_arms(function, node)
-    if isinstance(arms, Refusal):
-        raise Refuse(arms.reason)
     if condition.static and (node.orelse is not None or len(arms.taken) > 1):
-        raise Refuse("the test is part plain Python, and there is another side")
+        raise Refused("the test is part plain Python, and there is another side")
     return condition, arms
 
 

@@ -11,7 +11,7 @@ from pt2lint.finding import Edit
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee, costly, effect, number
 from pt2lint.fixes.rewrite import (
-    Refusal,
+    Refused,
     enclosing_function,
     in_parentheses,
     parameters,
@@ -43,41 +43,38 @@ class Condition:
     imports: tuple[Edit, ...] = ()
 
 
-def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind) -> Condition | Refusal:
+def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind) -> Condition:
     """The test of an `if` (or the like) as a tensor, with what stays in Python in front of it.
 
     `.item()`, `bool()`, `float()` and `int()` around a tensor that is compared are dropped; `and`, `or` and
     `not` of tensors become torch.logical_*; a tensor of numbers is compared with zero, as its truth is.
     """
     if sum(isinstance(node, cst.BooleanOperation) for node in walk(test)) > MOST_PARTS:
-        return Refusal("the test has too many parts to be one tensor that can be read")
+        raise Refused("the test has too many parts to be one tensor that can be read")
     found = effect(test)
     if found:
-        return Refusal(f"the test has an effect: {found}")
+        raise Refused(f"the test has an effect: {found}")
     if any(isinstance(one, cst.Call) and callee(one) in _OF_TABLES for one in walk(test)):
-        return Refusal("a table is asked, no tensor")
+        raise Refused("a table is asked, no tensor")
     negated = False
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, negated = test.expression, not negated
     parts = _conjuncts(test)
     static = [part for part in parts if len(parts) > 1 and not _is_tensor(function, part, kind)]
     if static and negated:
-        return Refusal("a negated `and` of a tensor and of plain Python")
+        raise Refused("a negated `and` of a tensor and of plain Python")
     dynamic = [part for part in parts if part not in static]
     if not dynamic:
-        return Refusal("no part of the test is known to be a tensor")
+        raise Refused("no part of the test is known to be a tensor")
     # Where the interpreter was asked, what it does not know may be no tensor: the text that is made would not work.
     asked = function.kinds is not None or any(op.detail("array") for op in function.ops_at(test))
     if len(parts) == 1 and not _is_tensor(function, test, kind) and (asked or kind(test) != "unknown"):
-        return Refusal("the test is plain Python, or not known to be a tensor")
+        raise Refused("the test is plain Python, or not known to be a tensor")
     reader = _Reader(function, kind)
-    try:
-        texts = [reader.truth(part) for part in dynamic]
-    except _Cannot as error:
-        return Refusal(str(error))
+    texts = [reader.truth(part) for part in dynamic]
     text = joined(texts, "&")
     if len(texts) > 1 and any(costly(function, part, kind) for part in dynamic[1:]):
-        return Refusal("a later part of an `and` of tensors may not be computed where the first is false")
+        raise Refused("a later part of an `and` of tensors may not be computed where the first is false")
     return Condition(
         bare(text),
         tuple(source(function, part) for part in static),
@@ -163,10 +160,6 @@ def and_not(
     )
 
 
-class _Cannot(Exception):
-    pass
-
-
 class _Reader:
     """Builds the tensor's text, noting the imports it needs and whether anything had to be assumed."""
 
@@ -191,11 +184,11 @@ class _Reader:
             for side in (node.left, node.right):
                 if not _is_tensor(self.function, side, self.kind):
                     text = source(self.function, side)
-                    raise _Cannot(
+                    raise Refused(
                         f"`{text}` is not known to be a tensor, and is joined to one by `or` or `not`"
                     )
             if costly(self.function, node.right, self.kind):
-                raise _Cannot("the second part may not be computed where the first decides")
+                raise Refused("the second part may not be computed where the first decides")
             self.exact = False
             sign = "&" if isinstance(node.operator, cst.And) else "|"
             return joined([self.truth(node.left), self.truth(node.right)], sign)
@@ -209,7 +202,7 @@ class _Reader:
         self.exact = self.exact and is_scalar(self.function, inner)
         text = source(self.function, inner)
         if isinstance(inner, cst.Name) and _is_optional_argument(self.function, inner):
-            raise _Cannot(f"`{text}` may be None")
+            raise Refused(f"`{text}` may be None")
         return text if _is_bool(inner, self.kind) else f"({in_parentheses(text)} != 0)"
 
     def comparison(self, node: cst.Comparison) -> str:
@@ -249,7 +242,7 @@ class _Reader:
     def operator(self, target: cst.ComparisonTarget) -> str:
         text = self.function.module.code_for_node(target.operator).strip()
         if text in ("is", "is not", "in", "not in"):
-            raise _Cannot(f"`{text}` asks for an object, not for a value")
+            raise Refused(f"`{text}` asks for an object, not for a value")
         return text
 
 

@@ -6,10 +6,10 @@ import ast
 import dataclasses
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import libcst as cst
 
@@ -22,6 +22,9 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import spend, visit
 
+_P = ParamSpec("_P")
+_Made = TypeVar("_Made")
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -31,6 +34,23 @@ class Refusal:
 
     def __bool__(self) -> bool:
         return False
+
+
+class Refused(Exception):
+    """Raised somewhere inside a repair that does not fit: the reason, in a reader's words."""
+
+
+def refusing(repair: Callable[_P, _Made]) -> Callable[_P, _Made | Refusal]:
+    """The repair, which gives a `Refusal` where it raises `Refused`."""
+
+    @wraps(repair)
+    def attempt(*args: _P.args, **kwargs: _P.kwargs) -> _Made | Refusal:
+        try:
+            return repair(*args, **kwargs)
+        except Refused as no:
+            return Refusal(str(no))
+
+    return attempt
 
 
 Repaired: TypeAlias = Fix | Refusal
@@ -297,7 +317,7 @@ def import_edit(function: FunctionCode, statement: str) -> Edit:
     return Edit(function.path, line, 1, line, 1, f"{above}{statement}\n{below}")
 
 
-def math_function(function: FunctionCode, name: str) -> tuple[str, tuple[Edit, ...]] | Refusal:
+def math_function(function: FunctionCode, name: str) -> tuple[str, tuple[Edit, ...]]:
     """What a function of `math` is called in the file, and the import that this takes."""
     for local, target in function.imports.items():
         if target == "math":
@@ -305,7 +325,7 @@ def math_function(function: FunctionCode, name: str) -> tuple[str, tuple[Edit, .
         if target == f"math.{name}":
             return local, ()
     if "math" in function.imports or re.search(r"\bmath\b", function.text):
-        return Refusal("`math` means something else here")
+        raise Refused("`math` means something else here")
     return f"math.{name}", (import_edit(function, "import math"),)
 
 

@@ -15,11 +15,13 @@ from pt2lint.fixes.purity import costly, draws, effect, singular
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     bound_before,
     fix,
     fresh,
     reads,
+    refusing,
     rewrite,
     source,
     surely_binds,
@@ -31,10 +33,7 @@ from pt2lint.rule.tree import walk
 Pair: TypeAlias = "tuple[str, cst.BaseExpression]"
 
 
-class _No(Exception):
-    """Why the repair does not fit."""
-
-
+@refusing
 def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
     """`if first.any(): self.mean = x.mean()`, `else: self.mean = ...`: both are computed, and one is kept.
 
@@ -46,8 +45,6 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     if not isinstance(node, cst.If) or isinstance(function.parent(node), cst.If):
         return Refusal("no `if` of its own")
     condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
     if condition.static:
         return Refusal("the test is part plain Python")
     asked = {source(function, one) for one in walk(node.test) if isinstance(one, cst.Subscript)}
@@ -56,11 +53,8 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
         orelse = [node.orelse]
     elif isinstance(node.orelse, cst.Else):
         orelse = list(node.orelse.body.body)
-    try:
-        pairs = [_pair(one, function, kind, asked) for one in node.body.body]
-        _check_other(function, orelse, {target for target, _ in pairs}, kind, asked)
-    except _No as no:
-        return Refusal(str(no))
+    pairs = [_pair(one, function, kind, asked) for one in node.body.body]
+    _check_other(function, orelse, {target for target, _ in pairs}, kind, asked)
     targets = [target for target, _ in pairs]
     if all(target.isidentifier() for target in targets) or len(set(targets)) < len(targets):
         return Refusal("no attribute or element is assigned, or one twice")
@@ -139,10 +133,10 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Col
     """The target and the value of an assignment that may be made whether or not it is asked for. `asked` are the
     elements that the test has taken already: taking them again raises nothing."""
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
-        raise _No("a side does more than to assign")
+        raise Refused("a side does more than to assign")
     only = statement.body[0]
     if not isinstance(only, cst.Assign) or len(only.targets) != 1:
-        raise _No("a side does more than to assign")
+        raise Refused("a side does more than to assign")
     target = only.targets[0].target
     own = (
         isinstance(target, cst.Attribute)
@@ -170,15 +164,15 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Col
     if any(kind(bound).startswith("tensor") for bound in bounds) or any(
         kind(mask) in ("tensor", "tensor:bool") for mask in masks
     ):
-        raise _No("how many elements are assigned depends on values in a tensor")
+        raise Refused("how many elements are assigned depends on values in a tensor")
     if not own and not element and not isinstance(target, cst.Name):
-        raise _No("a side assigns an element of what is no tensor, or an attribute of something else")
+        raise Refused("a side assigns an element of what is no tensor, or an attribute of something else")
     reason = effect(only.value) or costly(function, only.value, kind, asked)
     if reason or singular(only.value, products=False) or draws(function, only.value):
-        raise _No(reason or "a side draws random numbers, or its gradient may be infinite")
+        raise Refused(reason or "a side draws random numbers, or its gradient may be infinite")
     plain = ("none", "str", "bool", "float") if element else ("none", "str", "bool", "int", "float")
     if kind(only.value) in plain:
-        raise _No("a side assigns what is no tensor")
+        raise Refused("a side assigns what is no tensor")
     return source(function, target), only.value
 
 
@@ -193,16 +187,16 @@ def _check_other(
         if isinstance(one, cst.If):
             asks = kind(one.test).startswith("tensor")
             if leaves(one) or asks or any(op.name == "test tensor" for op in function.ops_at(one.test)):
-                raise _No("the other side leaves, or branches on a tensor again")
+                raise Refused("the other side leaves, or branches on a tensor again")
             if effect(one.test):
-                raise _No("the other side's test has an effect")
+                raise Refused("the other side's test has an effect")
             _check_other(function, list(one.body.body), targets, kind, asked)
             if isinstance(one.orelse, cst.If):
                 _check_other(function, [one.orelse], targets, kind, asked)
             elif isinstance(one.orelse, cst.Else):
                 _check_other(function, list(one.orelse.body.body), targets, kind, asked)
         elif _pair(one, function, kind, asked)[0] not in targets:
-            raise _No("the sides assign different things")
+            raise Refused("the sides assign different things")
 
 
 def _asks_for(value: cst.BaseExpression, targets: Sequence[str]) -> bool:

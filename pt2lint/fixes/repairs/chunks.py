@@ -11,7 +11,7 @@ from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
-    Refusal,
+    Refused,
     Repaired,
     accepted,
     binds,
@@ -24,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     name_in,
     qualified,
     reads,
+    refusing,
     replaced,
     rewrite,
     small_of,
@@ -44,10 +45,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     return accepted(one_attention(function, node))
 
 
-class _No(Exception):
-    """Why the repair does not fit."""
-
-
+@refusing
 def one_attention(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """Queries, keys and values that are split by one list of sizes, each chunk's attention computed alone, and the
     results put together by `torch.cat`: one attention over all, masked.
@@ -55,10 +53,7 @@ def one_attention(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     The attention is `scaled_dot_product_attention`, or what is told `attention_mask=None`. Unsafe: all pairs are
     computed, so a value that is not finite reaches other chunks, and dropout draws for all pairs.
     """
-    try:
-        return _Chunks(function, node).rewritten()
-    except _No as no:
-        return Refusal(str(no))
+    return _Chunks(function, node).rewritten()
 
 
 @dataclass
@@ -75,9 +70,9 @@ class _Chunks:
         self.function, self.node = function, node
         owner = enclosing_function(function, node)
         if owner is None or not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-            raise _No("no list of sizes is read out of a tensor")
+            raise Refused("no list of sizes is read out of a tensor")
         if node.func.attr.value != "tolist" or effect(node.func.value):
-            raise _No("no list of sizes is read out of a tensor")
+            raise Refused("no list of sizes is read out of a tensor")
         self.owner, self.sizes = owner, node.func.value
         self.new: dict[cst.CSTNode, New] = {}
 
@@ -109,30 +104,30 @@ class _Chunks:
         )
 
     def must_hold_still(self, tensors: Sequence[str], first: cst.CSTNode, place: cst.CSTNode) -> None:
-        """Raise _No where what is split is bound anew on the way to the attention, or not always split."""
+        """Raise Refused where what is split is bound anew on the way to the attention, or not always split."""
         blocks = [block_of(self.function, one) for one in (first, place)]
         if blocks[0] is None or blocks[1] is None or blocks[0][0] is not blocks[1][0]:
-            raise _No("the attention stands in another block")
+            raise Refused("the attention stands in another block")
         begin = min(self.function.range(one)[:2] for one in (self.node, first))
         end = self.function.range(place)[:2]
         used = reads(self.sizes, *map(cst.parse_expression, tensors))
         for use in uses(self.owner.body):
             if use.binds and use.name in used and begin < self.function.range(use.node)[:2] < end:
-                raise _No(f"`{use.name}` is bound anew on the way")
+                raise Refused(f"`{use.name}` is bound anew on the way")
 
     def split(self) -> tuple[list[str], int, cst.CSTNode, cst.Call]:
         """What is split, along which dimension, the first statement that does, and the `zip` of the chunks."""
         calls = [self.call_of(one) for one in self.given()]
         dims = {self.dim(call, 1) for call in calls}
         if len(dims) != 1:
-            raise _No("not all are split along one dimension")
+            raise Refused("not all are split along one dimension")
         dim = dims.pop()
         parent = self.function.parent(calls[0])
         if isinstance(parent, cst.ListComp) and len(calls) == 1:
             tensors, name, statement = self.split_in_list(parent, calls[0])
             zipped = self.zip_of([name])
             if [arg.star for arg in zipped.args] != ["*"]:
-                raise _No("the chunks are not zipped")
+                raise Refused("the chunks are not zipped")
             self.new[statement] = None
             return tensors, dim, statement, zipped
         zipped = self.zip_of([self.assigned(call)[1] for call in calls])
@@ -141,9 +136,9 @@ class _Chunks:
         by_name = {self.assigned(call)[1]: call for call in calls}
         given = [arg.value.value if isinstance(arg.value, cst.Name) else "" for arg in zipped.args]
         if sorted(given) != sorted(by_name) or any(arg.star or arg.keyword for arg in zipped.args):
-            raise _No("the chunks are not zipped")
+            raise Refused("the chunks are not zipped")
         if {self.dim(call, 1) for call in calls} != {dim} or self.zip_of(given) is not zipped:
-            raise _No("not all are split along one dimension")
+            raise Refused("not all are split along one dimension")
         statements_ = sorted((self.assigned(call)[0] for call in calls), key=self.function.range)
         self.new |= dict.fromkeys(statements_)
         return [self.tensor(by_name[name]) for name in given], dim, statements_[0], zipped
@@ -159,7 +154,7 @@ class _Chunks:
         for arg in call.args if isinstance(call, cst.Call) else ():
             if source(self.function, arg.value) == wanted:
                 return self.call_of(arg.value)
-        raise _No("the chunks are not all split by one list")
+        raise Refused("the chunks are not all split by one list")
 
     def given(self) -> list[cst.CSTNode]:
         """The places where the list of sizes is used; its own assignment goes, where it has one."""
@@ -175,13 +170,13 @@ class _Chunks:
         arg = self.function.parent(given)
         call = self.function.parent(arg) if isinstance(arg, cst.Arg) else None
         if not isinstance(call, cst.Call) or callee(call) not in ("split", "split_with_sizes"):
-            raise _No("the sizes are given to something else than `split`")
+            raise Refused("the sizes are given to something else than `split`")
         name = qualified(self.function, call.func)
         if (name is not None and not name.startswith("torch.")) or not isinstance(call.func, cst.Attribute):
-            raise _No("the sizes are given to something else than `split`")
+            raise Refused("the sizes are given to something else than `split`")
         at = call.args.index(arg)
         if arg.keyword is not None or at != (0 if name is None else 1):  # type: ignore[union-attr]
-            raise _No("the sizes do not stand where they are expected")
+            raise Refused("the sizes do not stand where they are expected")
         return call
 
     def tensor(self, call: cst.Call) -> str:
@@ -189,7 +184,7 @@ class _Chunks:
         of_torch = qualified(self.function, call.func) is not None
         node = call.args[0].value if of_torch else call.func.value  # type: ignore[attr-defined]
         if effect(node):
-            raise _No("what is split has an effect")
+            raise Refused("what is split has an effect")
         return in_parentheses(source(self.function, node))
 
     def dim(self, call: cst.Call, sizes: int) -> int:
@@ -200,23 +195,23 @@ class _Chunks:
             return 0
         keyword = rest[0].keyword
         if len(rest) > 1 or (keyword is not None and keyword.value not in ("dim", "axis")):
-            raise _No("`split` is given more than a dimension")
+            raise Refused("`split` is given more than a dimension")
         try:
             return int(source(self.function, rest[0].value))
         except ValueError:
-            raise _No("the dimension is not written out") from None
+            raise Refused("the dimension is not written out") from None
 
     def split_in_list(self, made: cst.ListComp, call: cst.Call) -> tuple[list[str], str, cst.CSTNode]:
         """`name = [torch.split(t, sizes) for t in (q, k, v)]`: what is split, the name, the statement."""
         loop = made.for_in
         each = loop.target.value if isinstance(loop.target, cst.Name) else None
         if loop.ifs or loop.inner_for_in or not isinstance(loop.iter, cst.Tuple | cst.List):
-            raise _No("what is split is not written out")
+            raise Refused("what is split is not written out")
         if self.tensor(call) != each or any(use.name == each for use in uses(self.sizes)):
-            raise _No("not each is split")
+            raise Refused("not each is split")
         elements = [one.value for one in loop.iter.elements]
         if any(isinstance(one, cst.StarredElement) or effect(one) for one in loop.iter.elements):
-            raise _No("what is split is not written out")
+            raise Refused("what is split is not written out")
         statement, name = self.assigned(made)
         return [in_parentheses(source(self.function, one)) for one in elements], name, statement
 
@@ -228,10 +223,10 @@ class _Chunks:
             arg = self.function.parent(places[0]) if len(places) == 1 else None
             call = self.function.parent(arg) if isinstance(arg, cst.Arg) else None
             if not isinstance(call, cst.Call) or source(self.function, call.func) != "zip":
-                raise _No("the chunks are used in another way than by `zip`")
+                raise Refused("the chunks are used in another way than by `zip`")
             found.append(call)
         if not found or any(one is not found[0] for one in found):
-            raise _No("the chunks are used in another way than by `zip`")
+            raise Refused("the chunks are used in another way than by `zip`")
         return found[0]  # type: ignore[return-value]
 
     def attended(
@@ -243,9 +238,9 @@ class _Chunks:
             return self.in_statement(loop, tensors)
         made = self.function.parent(loop) if isinstance(loop, cst.CompFor) else None
         if not isinstance(loop, cst.CompFor) or not isinstance(made, cst.ListComp | cst.GeneratorExp):
-            raise _No("the chunks are not taken one by one")
+            raise Refused("the chunks are not taken one by one")
         if loop.ifs or loop.inner_for_in or loop.asynchronous:
-            raise _No("not all chunks are taken")
+            raise Refused("not all chunks are taken")
         attention = self.attention(made.elt, loop.target, tensors)
         statement = self.alone(made)
         arg = self.function.parent(made)
@@ -265,7 +260,7 @@ class _Chunks:
         first, *rest = [small_of(one) for one in loop.body.body]
         place = block_of(self.function, loop)
         if loop.orelse is not None or place is None or place[1] + 1 >= len(place[0]):
-            raise _No("nothing puts the results together")
+            raise Refused("nothing puts the results together")
         if isinstance(first, cst.Assign) and len(first.targets) == 1:
             value, bound = first.value, first.targets[0].target
             parts = [one.value for one in bound.elements] if isinstance(bound, cst.Tuple) else [bound]
@@ -278,9 +273,9 @@ class _Chunks:
             names, kept = [into], {into: into}
         lists = set(kept.values())
         if isinstance(first, cst.Expr) and rest:
-            raise _No("more is done in the loop")
+            raise Refused("more is done in the loop")
         if not kept or "" in names or not kept.keys() <= set(names) or len(lists) != (len(rest) or 1):
-            raise _No("more is done in the loop")
+            raise Refused("more is done in the loop")
         self.drop_starts(lists, loop)
         together = next((one for one in lists if one in reads(place[0][place[1] + 1])), "")
         cat, result = self.cat_after(loop, together)
@@ -291,7 +286,7 @@ class _Chunks:
             if not use.binds and self.function.range(use.node)[:2] > end
         }
         if (later - {result} - lists) & set(binds(loop)):
-            raise _No("the last chunk is used after the loop")
+            raise Refused("the last chunk is used after the loop")
         attention = self.attention(value, loop.target, tensors)
         self.new[cat] = None
         said = [result if kept.get(name) == together else kept.get(name, name) for name in names]
@@ -314,7 +309,7 @@ class _Chunks:
             left -= bound
             self.new[statement] = None
         if left:
-            raise _No("the results are not kept in lists that start empty")
+            raise Refused("the results are not kept in lists that start empty")
 
     def appended(self, small: cst.CSTNode | None) -> tuple[str, cst.BaseExpression]:
         """The list and the value of `list.append(value)`."""
@@ -326,7 +321,7 @@ class _Chunks:
             or not isinstance(call.func, cst.Attribute)
             or not isinstance(call.func.value, cst.Name)
         ):
-            raise _No("more is done in the loop")
+            raise Refused("more is done in the loop")
         return call.func.value.value, call.args[0].value
 
     def attention(
@@ -335,25 +330,25 @@ class _Chunks:
         elements = target.elements if isinstance(target, cst.Tuple) else ()
         names = [one.value.value if isinstance(one.value, cst.Name) else "" for one in elements]
         if len(set(names)) != len(names) or len(names) != len(tensors) or len(names) != 3:
-            raise _No("these are not queries, keys and values")
+            raise Refused("these are not queries, keys and values")
         call = value.value if isinstance(value, cst.Subscript) else value
         if not isinstance(call, cst.Call):
-            raise _No("no attention is computed")
+            raise Refused("no attention is computed")
         given = [arg.value.value for arg in call.args if isinstance(arg.value, cst.Name)]
         read = [use.name for use in uses(value) if use.name in names]
         if sorted(read) != sorted(names) or not set(names) <= set(given):
-            raise _No("more is done with a chunk")
+            raise Refused("more is done with a chunk")
         keywords = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}
         masks = [name for name in _MASKS if name in keywords]
         causal = keywords.get("is_causal")
         if causal is not None and source(self.function, causal) != "False":
-            raise _No("the attention is causal")
+            raise Refused("the attention is causal")
         of_torch = qualified(self.function, call.func) == _SDPA
         if of_torch and sum(arg.keyword is None for arg in call.args) > 3:
-            raise _No("the attention is masked already")
+            raise Refused("the attention is masked already")
         told = [source(self.function, keywords[name]) for name in masks]
         if told != ["None"] and (told or not of_torch):
-            raise _No("it is not told that there is no mask")
+            raise Refused("it is not told that there is no mask")
         return _Attention(value, call, dict(zip(names, tensors, strict=True)))
 
     def masked(self, attention: _Attention, mask: str) -> str:
@@ -388,22 +383,22 @@ class _Chunks:
         small = small_of(after) if after is not None else None
         call = small.value if isinstance(small, cst.Assign) else None
         if not isinstance(call, cst.Call):
-            raise _No("the results are used in another way")
+            raise Refused("the results are used in another way")
         found, target = self.put_together(call)
         end = self.function.range(found)[2:]
         # Behind `outs = torch.cat(outs)` the name is that of the result.
         read = [one for one in self.reads(name) if target != name or self.function.range(one)[:2] < end]
         if len(read) - self.appends(name) != 1:
-            raise _No("the results are used in another way")
+            raise Refused("the results are used in another way")
         given = call.args[0].value
         if not isinstance(given, cst.Name) or given.value != name:
-            raise _No("the results are used in another way")
+            raise Refused("the results are used in another way")
         return found, target
 
     def put_together(self, call: cst.Call) -> tuple[cst.SimpleStatementLine, str]:
         """The statement `target = torch.cat(..., dim=n)`, and the target."""
         if qualified(self.function, call.func) not in ("torch.cat", "torch.concat", "torch.concatenate"):
-            raise _No("the results are not put together by `torch.cat`")
+            raise Refused("the results are not put together by `torch.cat`")
         self.dim(call, 0)
         return self.assigned(call)
 
@@ -418,13 +413,13 @@ class _Chunks:
         statement = self.alone(value)
         target = name_in(self.function.parent(value))
         if target is None:
-            raise _No("a value on the way has no name of its own")
+            raise Refused("a value on the way has no name of its own")
         return statement, target.value
 
     def alone(self, node: cst.CSTNode) -> cst.SimpleStatementLine:
         statement = statement_of(self.function, node)
         if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
-            raise _No("a statement on the way does not stand alone")
+            raise Refused("a statement on the way does not stand alone")
         return statement
 
     def reads(self, name: str) -> list[cst.CSTNode]:

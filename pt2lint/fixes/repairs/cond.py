@@ -8,12 +8,13 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN
-from pt2lint.fixes.arms import Refuse, elements, ordered, read_branch, replacement, under_static
+from pt2lint.fixes.arms import elements, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
 from pt2lint.fixes.purity import callee, draws, effect, is_view, number
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     assigned,
     binds,
@@ -23,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     fresh,
     live_after,
     reads,
+    refusing,
     rewrite,
     source,
     surely_binds,
@@ -35,6 +37,7 @@ from pt2lint.rule.tree import visit, walk
 MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
 
 
+@refusing
 def to_cond(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None = None) -> Repaired:
     """The branch as `torch.cond`: two functions, one of which runs.
 
@@ -51,8 +54,6 @@ def to_cond(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None 
         if isinstance(node, cst.IfExp):
             return _cond_expression(function, node, kind)
         return _cond_statement(function, node, kind)
-    except Refuse as refusal:
-        return Refusal(str(refusal))
     except cst.ParserSyntaxError:
         return Refusal("a comment stands inside an expression that has to move")
 
@@ -121,10 +122,10 @@ def _unsure(
     """What to say of random numbers on the sides, of calls that are not known, and of shapes that may differ."""
     drawn = draws(function, *then, *orelse)
     if drawn:
-        raise Refuse(_DRAWS)
+        raise Refused(_DRAWS)
     inside = _break_in(function, *then, *orelse)
     if inside is not None:
-        raise Refuse(f"a side breaks the graph itself: `{inside}`")
+        raise Refused(f"a side breaks the graph itself: `{inside}`")
     if drawn is None:
         return _MAY_DRAW + _UNKNOWN
     if _may_overlap(function, then, orelse):
@@ -216,8 +217,6 @@ def _shaping(function: FunctionCode, side: Sequence[cst.CSTNode], kind: Kind) ->
 
 def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Repaired:
     condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
     if condition.static and effect(node.orelse):
         return Refusal("the test is part tensor, part plain Python")
     if _asks_for_class(node.body, node.orelse):
@@ -244,13 +243,13 @@ def _check_result(value: cst.BaseExpression, kind: Kind, known: bool) -> None:
         and not word.startswith("tensor")
         and known
     ):
-        raise Refuse("what a side gives is not known to be a tensor")  # it would have to be copied
+        raise Refused("what a side gives is not known to be a tensor")  # it would have to be copied
     if word == "mixed":
-        raise Refuse("a side gives something else than a tensor in some calls")
+        raise Refused("a side gives something else than a tensor in some calls")
     if word in ("none", "str", "int", "float", "bool") or number(value) is not None:
-        raise Refuse(f"a side gives {'None' if word == 'none' else 'a plain ' + word}, not a tensor")
+        raise Refused(f"a side gives {'None' if word == 'none' else 'a plain ' + word}, not a tensor")
     if word.startswith(("list", "dict")) or isinstance(value, cst.List | cst.Dict | cst.Set | cst.Tuple):
-        raise Refuse("a side gives a container, not a tensor")
+        raise Refused("a side gives a container, not a tensor")
 
 
 def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:

@@ -13,6 +13,7 @@ from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -24,6 +25,7 @@ from pt2lint.fixes.rewrite import (
     only_of,
     qualified,
     reads,
+    refusing,
     replaced,
     rewrite,
     small_of,
@@ -60,10 +62,7 @@ class _Rows:
     slot: str
 
 
-class _No(Exception):
-    pass
-
-
+@refusing
 def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`rows, slots = torch.where(chosen == i)` and `results[rows] += weights[rows, slots, None] * expert(x[rows])` as
     `results += torch.where(hit, weight * expert(x), 0)`, in a loop over all experts.
@@ -77,12 +76,10 @@ def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     loop = _loop(function, owner, node)
     if loop is None:
         return Refusal("no loop goes over experts here")
-    try:
-        return _Writer(function, owner, loop).fix()
-    except _No as reason:
-        return Refusal(str(reason))
+    return _Writer(function, owner, loop).fix()
 
 
+@refusing
 def all_rows_by_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`if mask.any(): results[mask] = expert(x[mask])` in a loop over experts as
     `results = torch.where(hit, expert(torch.where(hit, x, 0)), results)`; also with `+=`.
@@ -93,10 +90,7 @@ def all_rows_by_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     loop = _loop(function, owner, node) if owner is not None else None
     if owner is None or loop is None:
         return Refusal("no loop goes over experts here")
-    try:
-        return _Masked(function, loop).fix()
-    except _No as reason:
-        return Refusal(str(reason))
+    return _Masked(function, loop).fix()
 
 
 def _loop(function: FunctionCode, owner: cst.FunctionDef, node: cst.CSTNode) -> cst.For | None:
@@ -117,7 +111,7 @@ class _Writer:
         self.function, self.owner, self.loop = function, owner, loop
         self.new: dict[cst.CSTNode, New] = {}
         if not isinstance(loop.body, cst.IndentedBlock) or loop.orelse is not None:
-            raise _No("the loop is of another form")
+            raise Refused("the loop is of another form")
         self.body: Sequence[cst.CSTNode] = loop.body.body
         self.where, self.imports = torch_name(function, "torch.where")
         self.numbers: dict[cst.CSTNode, New] = {}  # the number of an expert, where it is read out of a tensor
@@ -138,7 +132,7 @@ class _Writer:
             ):
                 continue
             if last is not None:
-                raise _No("the rows are used after the results are added")
+                raise Refused("the rows are used after the results are added")
             if self.skips_none(statement, rows):
                 self.new[statement] = None
                 continue
@@ -155,7 +149,7 @@ class _Writer:
             left = [use for use in uses(inside) if use.name in (rows.row, rows.slot)]
             within = {id(one) for part in parts for one in walk(part)}
             if any(id(use.node) not in within for use in left):
-                raise _No("the rows are used in another way")
+                raise Refused("the rows are used in another way")
             if added is None:
                 self.new |= parts
                 continue
@@ -174,7 +168,7 @@ class _Writer:
             made[0] = made[0].with_changes(leading_lines=above)
             self.new[statement] = made
         if not used:
-            raise _No("nothing is added to the rows")
+            raise Refused("nothing is added to the rows")
         lines = [f"{hit} = {in_parentheses(rows.mask)}.any(-1, keepdim=True)"]
         if self.weights:
             lines = [f"{chosen} = {rows.mask}", f"{hit} = {chosen}.any(-1, keepdim=True)"]
@@ -212,7 +206,7 @@ class _Writer:
                 and not (set(names) - {name}) & reads(*part.slice)
             }
             if len(alone) != 1:
-                raise _No("it cannot be told rows from slots")
+                raise Refused("it cannot be told rows from slots")
             row = alone.pop()
             text = self.as_bools(mask)
             if names.index(row) == 1:
@@ -226,7 +220,7 @@ class _Writer:
                 )
             )
         if len(found) != 1:
-            raise _No("no rows are chosen by a mask in the loop")
+            raise Refused("no rows are chosen by a mask in the loop")
         return found[0]
 
     def read_mask(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -249,7 +243,7 @@ class _Writer:
         call = mask
         if isinstance(call, cst.Call) and callee(call) == "squeeze" and isinstance(call.func, cst.Attribute):
             if not self.of_tensor():
-                raise _No("a dimension is left out")
+                raise Refused("a dimension is left out")
             call = call.func.value
         text = source(self.function, call)
         return text if isinstance(call, cst.Comparison) else f"{in_parentheses(text)}.bool()"
@@ -269,10 +263,10 @@ class _Writer:
             named = self.loop.iter
             if isinstance(named, cst.Call) and callee(named) in ("range", "enumerate", "zip"):
                 return
-            raise _No("the loop does not go over a fixed number of experts")
+            raise Refused("the loop does not go over a fixed number of experts")
         function, loop = self.function, self.loop
         if not isinstance(loop.target, cst.Name):
-            raise _No("the loop is of another form")
+            raise Refused("the loop is of another form")
         index = loop.target.value
         masks = {
             source(function, part.value)
@@ -282,7 +276,7 @@ class _Writer:
             and isinstance(part.value, cst.Name)
         }
         if len(masks) != 1:
-            raise _No("the mask of an expert is of another form")
+            raise Refused("the mask of an expert is of another form")
         mask = masks.pop()
         range_ = cst.parse_expression(f"range({mask}.shape[0])")
         if isinstance(loop.iter, cst.Name):
@@ -290,19 +284,19 @@ class _Writer:
             others = [use for use in uses(self.owner.body) if use.name == loop.iter.value and not use.binds]
             line = statement_of(function, made) if made is not None else None
             if line is None or small_of(line) is None or len(others) != 1 or made is None:
-                raise _No("the experts that were chosen are used for more")
+                raise Refused("the experts that were chosen are used for more")
             if mask not in reads(made):
-                raise _No("the experts do not come of the mask")
+                raise Refused("the experts do not come of the mask")
             self.new[line] = None
         elif mask not in reads(loop.iter):
-            raise _No("the experts do not come of the mask")
+            raise Refused("the experts do not come of the mask")
         self.new[loop.iter] = range_
         for statement in self.body:
             only = small_of(statement)
             # `expert = expert[0]`, `expert = expert.item()`: a number already.
             if isinstance(only, cst.Assign) and source(function, only.targets[0].target) == index:
                 if not self.is_number(only.value, index):
-                    raise _No("the number of the expert is made in another way")
+                    raise Refused("the number of the expert is made in another way")
                 self.new[statement] = None
                 return
             for part in walk(statement):
@@ -312,7 +306,7 @@ class _Writer:
                     isinstance(part, cst.Attribute | cst.Subscript) and source(function, part.value) == index
                 ):
                     if not any(part in one.children for one in self.numbers):
-                        raise _No("more is asked of the number of the expert")
+                        raise Refused("more is asked of the number of the expert")
 
     def is_number(self, node: cst.BaseExpression, index: str) -> bool:
         """Whether it is the number in a tensor: `expert[0]`, `expert.item()`, `int(expert)`."""
@@ -399,16 +393,16 @@ class _Writer:
                 )
                 self.weights[name] = weight
             return cst.Name(name)
-        raise _No("something is selected in another way")
+        raise Refused("something is selected in another way")
 
 
 class _Masked:
     def __init__(self, function: FunctionCode, loop: cst.For) -> None:
         self.function, self.loop = function, loop
         if not isinstance(loop.body, cst.IndentedBlock) or loop.orelse is not None:
-            raise _No("the loop is of another form")
+            raise Refused("the loop is of another form")
         if not isinstance(loop.iter, cst.Call) or callee(loop.iter) not in ("range", "enumerate", "zip"):
-            raise _No("the loop does not go over a fixed number of experts")
+            raise Refused("the loop does not go over a fixed number of experts")
         self.where, self.imports = torch_name(function, "torch.where")
 
     def fix(self) -> Repaired:
@@ -419,7 +413,7 @@ class _Masked:
         selected = added = False
         for statement in inner:
             if added and mask in reads(statement):
-                raise _No("the mask is used after the results are written")
+                raise Refused("the mask is used after the results are written")
             written = self.written(statement, mask)
             inside = written[1] if written is not None else statement
             parts: dict[cst.CSTNode, New] = {
@@ -429,7 +423,7 @@ class _Masked:
             }
             within = {id(one) for part in parts for one in walk(part)}
             if any(use.name == mask and id(use.node) not in within for use in uses(inside)):
-                raise _No("the mask is used in another way")
+                raise Refused("the mask is used in another way")
             if not selected and parts:
                 lines = statements(function, [f"{hit} = {mask}.unsqueeze(-1)"])
                 made += [
@@ -452,7 +446,7 @@ class _Masked:
             line = statements(function, [text])[0]
             made[-1] = line.with_changes(leading_lines=getattr(made[-1], "leading_lines", ()))
         if not added or not selected or not any(isinstance(p, cst.Call) for one in inner for p in walk(one)):
-            raise _No("no rows are given to an expert")
+            raise Refused("no rows are given to an expert")
         if guard is not None:
             new[guard] = made
         else:
@@ -474,7 +468,7 @@ class _Masked:
                 ):
                     continue
                 if at != len(body) - 1 or not isinstance(statement.body, cst.IndentedBlock):
-                    raise _No("something follows the test of the mask")
+                    raise Refused("something follows the test of the mask")
                 return name, statement, statement.body.body
         for at, statement in enumerate(body):
             only = small_of(statement)
@@ -483,7 +477,7 @@ class _Masked:
                 rest = body[at + 1 :]
                 if rest and any(self.written(one, name) for one in rest):
                     return name, None, rest
-        raise _No("no mask chooses rows in the loop")
+        raise Refused("no mask chooses rows in the loop")
 
     def written(self, statement: cst.CSTNode, mask: str) -> tuple[str, cst.BaseExpression, bool] | None:
         """The results, what is written to their rows, and whether it takes their place, in `results[mask] = value`."""
@@ -509,4 +503,4 @@ class _Masked:
         if index[0] == mask and not any(mask in reads(one) for one in node.slice[1:]):
             part = f"{in_parentheses(text)}[..., {', '.join(index[1:])}]"
             return cst.parse_expression(f"{self.where}({hit if index[-1] == 'None' else mask}, {part}, 0)")
-        raise _No("something is selected in another way")
+        raise Refused("something is selected in another way")

@@ -11,6 +11,7 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -19,6 +20,7 @@ from pt2lint.fixes.rewrite import (
     line,
     name_in,
     parameters,
+    refusing,
     rewrite,
     source,
     statement_of,
@@ -84,12 +86,10 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
+@refusing
 def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`t.requires_grad = False` as `t = t.detach()`: what is computed with it from here on passes no gradient to it."""
-    found = _statement(function, node)
-    if isinstance(found, Refusal):
-        return found
-    statement, name = found
+    statement, name = _statement(function, node)
     only = statement.body[0]
     if not isinstance(only, cst.Assign) or len(only.targets) > 1 or source(function, only.value) != "False":
         return Refusal("it does not take the gradient away")
@@ -108,16 +108,14 @@ def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
+@refusing
 def where_checkpointed(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`t.requires_grad = True` only where the module's own flag says that checkpoints are used.
 
     Reentrant checkpoints alone want an input that requires a gradient; parameters get theirs without. Refused where the
     class sets no such flag in `__init__`, the test asks for it already, or the tensor is an argument.
     """
-    found = _statement(function, node)
-    if isinstance(found, Refusal):
-        return found
-    statement, name = found
+    statement, name = _statement(function, node)
     only = statement.body[0]
     if isinstance(only, cst.Assign) and source(function, only.value) != "True":
         return Refusal("it does not ask for a gradient")
@@ -171,16 +169,14 @@ def _first(node: ast.FunctionDef) -> int:
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
+@refusing
 def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`t.requires_grad = True` under `if not torch.compiler.is_compiling()`.
 
     For checkpointing in eager mode: reentrant checkpoints want an input that requires a gradient, those that Dynamo
     traces do not. Refused where the tensor is an argument of the function, whose caller may want its gradient.
     """
-    found = _statement(function, node)
-    if isinstance(found, Refusal):
-        return found
-    statement, name = found
+    statement, name = _statement(function, node)
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     edits = _under(function, statement, _plain_if(function, statement), f"not {compiling}()")
     return fix(
@@ -191,11 +187,11 @@ def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
-def _statement(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.SimpleStatementLine, str] | Refusal:
+def _statement(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.SimpleStatementLine, str]:
     """The statement that asks for the gradient of a tensor made in the function, and the tensor's name."""
     statement = statement_of(function, node)
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
-        return Refusal("the statement shares its line")
+        raise Refused("the statement shares its line")
     only = statement.body[0]
     target: cst.BaseExpression
     if isinstance(only, cst.Assign):
@@ -203,21 +199,21 @@ def _statement(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.SimpleSta
     elif isinstance(only, cst.Expr) and isinstance(only.value, cst.Call):
         target = only.value.func
     else:
-        return Refusal("the result is used")
+        raise Refused("the result is used")
     if not isinstance(target, cst.Attribute) or not isinstance(target.value, cst.Name):
-        return Refusal("the tensor has no name")
+        raise Refused("the tensor has no name")
     name, owner = target.value.value, enclosing_function(function, statement)
     if owner is None or sum(use.binds and use.name == name for use in uses(owner.body)) == 0:
-        return Refusal("the tensor is not made in the function")
+        raise Refused("the tensor is not made in the function")
     if any(use.binds and use.name == name and _goes_through(function, use.node) for use in uses(owner.body)):
-        return Refusal("the tensor is one of many, which a module may hold")
+        raise Refused("the tensor is one of many, which a module may hold")
     given = {param.name.value for param in parameters(owner)}
     bound = min(
         (function.range(use.node)[:2] for use in uses(owner.body) if use.binds and use.name == name),
         default=(0, 0),
     )
     if name in given and bound > function.range(statement)[:2]:
-        return Refusal("the tensor is an argument")
+        raise Refused("the tensor is an argument")
     return statement, name
 
 

@@ -17,6 +17,7 @@ from pt2lint.fixes.repairs import rows
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -27,6 +28,7 @@ from pt2lint.fixes.rewrite import (
     in_parentheses,
     live_after,
     qualified,
+    refusing,
     replaced,
     rewrite,
     small_of,
@@ -75,6 +77,7 @@ def _with_tables(function: FunctionCode, node: cst.CSTNode, alone: Repaired) -> 
                 yield fix(description, dict.fromkeys((*alone.edits, *shorter.edits)))
 
 
+@refusing
 def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`for t, h, w in grid:`, which appends positions that are made of `torch.arange(h)` by views alone, and the
     `torch.cat` of them: the same computed from the place of each row in its image.
@@ -86,18 +89,13 @@ def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     owner = enclosing_function(function, node)
     if loop is None or owner is None or owner.params.star_kwarg or not function.source:
         return Refusal("no loop over the rows of a tensor")
-    try:
-        read = _Loop(function, loop)
-        images, end = read.images(), read.end()
-        if any(
-            live_after(function, name, [loop]) for name in (*read.names, *read.env) if name != read.collected
-        ):
-            raise _No("what the loop makes is read after it")
-        given = fresh(function, "num_rows")
-        lines = images.written(function, read, given)
-        calls = _callers(function, owner, images)
-    except _No as no:
-        return Refusal(str(no))
+    read = _Loop(function, loop)
+    images, end = read.images(), read.end()
+    if any(live_after(function, name, [loop]) for name in (*read.names, *read.env) if name != read.collected):
+        return Refusal("what the loop makes is read after it")
+    given = fresh(function, "num_rows")
+    lines = images.written(function, read, given)
+    calls = _callers(function, owner, images)
     short = [f"{name} = {text}" for text, name in read.short.items()]
     made = statements(function, [*short, *lines, *read.columns(end)])
     made[0] = made[0].with_changes(leading_lines=loop.leading_lines)
@@ -126,10 +124,6 @@ def _spaced(args: Sequence[cst.Arg]) -> list[cst.Arg]:
     """The arguments as they stand when another one comes after them."""
     after = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     return [*args[:-1], args[-1].with_changes(comma=after)]
-
-
-class _No(Exception):
-    """Why the repair does not fit."""
 
 
 @dataclass
@@ -198,7 +192,7 @@ class _Loop:
         pairs: list[tuple[cst.BaseExpression, cst.CSTNode]] = [(over, target)]
         if isinstance(over, cst.Call) and source(self.function, over.func) == "zip":
             if not isinstance(target, cst.Tuple) or len(target.elements) != len(over.args):
-                raise _No("the loop goes over something else")
+                raise Refused("the loop goes over something else")
             pairs = [(arg.value, one.value) for arg, one in zip(over.args, target.elements, strict=True)]
         found: list[tuple[str, list[str]]] = []
         for value, names in pairs:
@@ -208,20 +202,20 @@ class _Loop:
             if isinstance(names, cst.Tuple):
                 parts = [one.value if isinstance(one, cst.Element) else one for one in names.elements]
             if not isinstance(value, cst.Name) or not all(isinstance(one, cst.Name) for one in parts):
-                raise _No("the loop goes over something else")
+                raise Refused("the loop goes over something else")
             found.append((value.value, [source(self.function, one) for one in parts]))
         if len(found[0][1]) < 2:
-            raise _No("the rows are not unpacked")
+            raise Refused("the rows are not unpacked")
         return found, [name for _, names in found for name in names]
 
     def begin(self) -> tuple[cst.CSTNode, Sequence[cst.CSTNode], int]:
         place = block_of(self.function, self.loop)
         if place is None or not place[1] or len(place[0]) == place[1] + 1:
-            raise _No("nothing is collected")
+            raise Refused("nothing is collected")
         block, at = place
         only = small_of(block[at - 1])
         if not isinstance(only, cst.Assign) or not isinstance(only.value, cst.List) or only.value.elements:
-            raise _No("nothing is collected")
+            raise Refused("nothing is collected")
         self.collected = source(self.function, only.targets[0].target)
         return block[at - 1], block, at
 
@@ -234,10 +228,10 @@ class _Loop:
             "torch.cat",
             "torch.concat",
         ):
-            raise _No("what is collected is not put together")
+            raise Refused("what is collected is not put together")
         given = [source(self.function, one.value) for one in call.args]
         if given not in ([self.collected], [self.collected, "0"]):
-            raise _No("what is collected is not put together")
+            raise Refused("what is collected is not put together")
         return block[at + 1]
 
     def images(self) -> _Images:
@@ -247,22 +241,22 @@ class _Loop:
             if isinstance(only, cst.Assign) and len(only.targets) == 1:
                 target = only.targets[0].target
                 if not isinstance(target, cst.Name) or target.value in (*self.names, self.collected):
-                    raise _No("the loop does more than to make positions")
+                    raise Refused("the loop does more than to make positions")
                 self.env[target.value] = self.value(only.value)
             elif isinstance(only, cst.Expr) and isinstance(only.value, cst.Call) and not self.result:
                 self.append(only.value)
             else:
-                raise _No("the loop does more than to make positions")
+                raise Refused("the loop does more than to make positions")
         if not self.result:
-            raise _No("nothing is collected")
+            raise Refused("nothing is collected")
         each = _product(self.result[0][1].sizes)
         if any(_product(one.sizes) != each for _, one in self.result):
-            raise _No("positions of other lengths are collected")
+            raise Refused("positions of other lengths are collected")
         return _Images(self.tensors, each, _product([self.repeated, each]))
 
     def append(self, call: cst.Call) -> None:
         if source(self.function, call.func) != f"{self.collected}.append" or len(call.args) != 1:
-            raise _No("the loop does more than to make positions")
+            raise Refused("the loop does more than to make positions")
         value = call.args[0].value
         if (
             isinstance(value, cst.Call)
@@ -272,11 +266,11 @@ class _Loop:
         ):
             times, once = (one.value for one in value.args)
             if source(self.function, once) != "1":
-                raise _No("positions are repeated in another way")
+                raise Refused("positions are repeated in another way")
             self.repeated = self.size(times)
             value = value.func.value
         if not isinstance(value, cst.Call) or qualified(self.function, value.func) != "torch.stack":
-            raise _No("positions are not stacked")
+            raise Refused("positions are not stacked")
         first, *more = value.args
         if not isinstance(first.value, cst.List | cst.Tuple) or [
             source(self.function, one.value) for one in more
@@ -284,11 +278,11 @@ class _Loop:
             ["-1"],
             ["1"],
         ):
-            raise _No("positions are not stacked")
+            raise Refused("positions are not stacked")
         for one in first.value.elements:
             view = self.value(one.value)
             if len(view.sizes) != 1:
-                raise _No("positions have more dimensions")
+                raise Refused("positions have more dimensions")
             base = one.value
             while isinstance(base, cst.Call) and isinstance(base.func, cst.Attribute):
                 base = base.func.value
@@ -305,7 +299,7 @@ class _Loop:
             return Counter() if node.value == "1" else Counter({node.value: 1})
         head = dotted(node).partition(".")[0]
         if not head or head in self.env:
-            raise _No("a size is computed")
+            raise Refused("a size is computed")
         text = source(self.function, node)
         if isinstance(node, cst.Attribute):
             if text not in self.short:
@@ -319,19 +313,19 @@ class _Loop:
             if isinstance(found, _View):
                 return found
         if not isinstance(node, cst.Call):
-            raise _No("the loop does more than to make positions")
+            raise Refused("the loop does more than to make positions")
         if qualified(self.function, node.func) == "torch.arange":
             sizes = [one.value for one in node.args if one.keyword is None]
             named = [one.keyword.value for one in node.args if one.keyword is not None]
             if len(sizes) != 1 or not set(named) <= {"device"}:
-                raise _No("positions do not start at zero")
+                raise Refused("positions do not start at zero")
             return _View([self.size(sizes[0])], lambda at: at[0])
         if not isinstance(node.func, cst.Attribute) or any(one.keyword or one.star for one in node.args):
-            raise _No("the loop does more than to make positions")
+            raise Refused("the loop does more than to make positions")
         name, given = node.func.attr.value, [one.value for one in node.args]
         method = getattr(self, f"_{name}", None) if name in _VIEWS else None
         if method is None:
-            raise _No(f"`{name}` is no view that is known")
+            raise Refused(f"`{name}` is no view that is known")
         made: _View = method(self.value(node.func.value), given)
         return made
 
@@ -339,24 +333,24 @@ class _Loop:
         try:
             return int(source(self.function, node))
         except ValueError:
-            raise _No("a dimension is computed") from None
+            raise Refused("a dimension is computed") from None
 
     def _unsqueeze(self, view: _View, given: Sequence[cst.BaseExpression]) -> _View:
         if len(given) != 1:
-            raise _No("no dimension is told")
+            raise Refused("no dimension is told")
         at = self.number(given[0]) % (len(view.sizes) + 1)
         sizes = [*view.sizes[:at], Counter[str](), *view.sizes[at:]]
         return _View(sizes, lambda index: view.element([*index[:at], *index[at + 1 :]]))
 
     def _expand(self, view: _View, given: Sequence[cst.BaseExpression]) -> _View:
         if len(given) != len(view.sizes):
-            raise _No("it is expanded to more dimensions")
+            raise Refused("it is expanded to more dimensions")
         kept = [
             source(self.function, one) == "-1" or self.size(one) == size
             for one, size in zip(given, view.sizes, strict=True)
         ]
         if any(size and not stays for size, stays in zip(view.sizes, kept, strict=True)):
-            raise _No("it is expanded in another way")
+            raise Refused("it is expanded in another way")
         sizes = [
             size if stays else self.size(one)
             for one, size, stays in zip(given, view.sizes, kept, strict=True)
@@ -369,7 +363,7 @@ class _Loop:
     def _permute(self, view: _View, given: Sequence[cst.BaseExpression]) -> _View:
         order = [self.number(one) for one in given]
         if sorted(order) != [*range(len(view.sizes))]:
-            raise _No("dimensions are counted from the end")
+            raise Refused("dimensions are counted from the end")
         return _View(
             [view.sizes[one] for one in order],
             lambda at: view.element([at[order.index(n)] for n in range(len(at))]),
@@ -384,10 +378,10 @@ class _Loop:
             while left and _product(group) != size:
                 group.append(left.pop(0))
             if _product(group) != size:
-                raise _No("it is reshaped in another way")
+                raise Refused("it is reshaped in another way")
             groups.append(group)
         if any(left):
-            raise _No("it is reshaped in another way")
+            raise Refused("it is reshaped in another way")
 
         def element(at: list[str]) -> str:
             found, first = [], 0
@@ -402,7 +396,7 @@ class _Loop:
 
     def _flatten(self, view: _View, given: Sequence[cst.BaseExpression]) -> _View:
         if given:
-            raise _No("a part is flattened")
+            raise Refused("a part is flattened")
         sizes = view.sizes
         return _View([_product(sizes)], lambda at: view.element(_apart(at[0], sizes)))
 
@@ -495,11 +489,11 @@ def _callers(
                 continue
             text = _rows_there(there, one)
             if text is None or any(arg.keyword or arg.star for arg in one.args):
-                raise _No("nothing tells the caller how many rows there are")
+                raise Refused("nothing tells the caller how many rows there are")
             if len(one.args) == len(owner.params.params) - 1:
                 found.append((there, one, text))
     if not found:
-        raise _No("nobody in the file calls it")
+        raise Refused("nobody in the file calls it")
     return found
 
 

@@ -16,6 +16,7 @@ from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -29,6 +30,7 @@ from pt2lint.fixes.rewrite import (
     parameters,
     qualified,
     reads,
+    refusing,
     rewrite,
     source,
     statement_of,
@@ -84,6 +86,7 @@ def named_check(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = N
     return raise_to_assert(function, check, kind, assign.value)
 
 
+@refusing
 def raise_to_assert(
     function: FunctionCode,
     node: cst.If,
@@ -101,14 +104,10 @@ def raise_to_assert(
     """
     kind = kind or guess(function)
     raised = _only_raises(function, node)
-    if isinstance(raised, Refusal):
-        return raised
     if raised.exc is None or raised.cause is not None:
         return Refusal("the error is raised again, or from another")
     test = stands_for if stands_for is not None else node.test
     condition = read_condition(function, test, kind)
-    if isinstance(condition, Refusal):
-        return condition
     error = source(function, raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc)
     if not error.rpartition(".")[2][:1].isupper():
         return Refusal("what is raised is no class that has a name here")
@@ -185,6 +184,7 @@ def _where_compiled(
     return made.with_changes(leading_lines=like.leading_lines, orelse=orelse), imports
 
 
+@refusing
 def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
     """`if bad: raise Own()` as `if not torch.compiler.is_compiling() and bad: raise Own()`, where an assertion will
     not do: compiled code goes without the check.
@@ -192,8 +192,6 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
     Refused where the body does more than raise, there is an `else`, or the test has an effect.
     """
     raised = _only_raises(function, node)
-    if isinstance(raised, Refusal):
-        return raised
     if effect(node.test):
         return Refusal("the test has an effect")
     if _carries_values(raised) and _in_a_loop(function, node):
@@ -223,16 +221,16 @@ def _in_a_loop(function: FunctionCode, node: cst.CSTNode) -> bool:
     return not isinstance(next(outside, None), cst.FunctionDef | None)
 
 
-def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise | Refusal:
+def _only_raises(function: FunctionCode, node: cst.If) -> cst.Raise:
     """What the `if` raises, where it does nothing else and has no other side."""
     raised = only_of(node.body)
     if not isinstance(raised, cst.Raise):
-        return Refusal("the body does more than raise")
+        raise Refused("the body does more than raise")
     if node.orelse is not None or isinstance(function.parent(node), cst.If):
-        return Refusal("the check is one side of a longer branch")
+        raise Refused("the check is one side of a longer branch")
     error = raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc
     if _caught(function, node, source(function, error) if error is not None else ""):
-        return Refusal("the error is caught in the function, which then goes another way")
+        raise Refused("the error is caught in the function, which then goes another way")
     return raised
 
 
@@ -588,6 +586,7 @@ def _constant(message: cst.BaseExpression | None) -> bool:
     )
 
 
+@refusing
 def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None = None) -> Repaired:
     """An `assert` on a number read out of a tensor, or on several tensors, as an assertion on one tensor. Where its
     message is not constant it stays for eager mode, and `torch._assert_async` is for compiled code.
@@ -599,8 +598,6 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     if _caught(function, node, "AssertionError"):
         return Refusal("the error is caught in the function, which then goes another way")
     condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
     if condition.static:
         return Refusal("the assertion is part tensor, part plain Python")
     imports = list(condition.imports)

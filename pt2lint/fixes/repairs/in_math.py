@@ -13,12 +13,14 @@ from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
     fix,
     math_function,
     qualified,
+    refusing,
     rewrite,
     source,
 )
@@ -49,10 +51,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     return (*accepted(with_math(function, node, kind or guess(function))), *there)
 
 
-class _Cannot(Exception):
-    pass
-
-
+@refusing
 def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
     """`np.ceil(np.log1p(n)).astype("int").item()` as `math.ceil(math.log1p(n))`, `int(np.sqrt(d))` as
     `int(math.sqrt(d))`.
@@ -61,10 +60,7 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
     equal in `math`. Unsafe: outside its domain `math` raises where NumPy gives NaN or an infinity.
     """
     writer = _Writer(function, kind or guess(function))
-    try:
-        text = writer.read(node)
-    except _Cannot as error:
-        return Refusal(str(error))
+    text = writer.read(node)
     if not writer.functions:
         return Refusal("neither NumPy nor torch computes it here")
     if set(writer.functions) == {"prod"}:
@@ -79,6 +75,7 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
     )
 
 
+@refusing
 def where_it_is_made(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`np.lcm(a, b)` as `math.lcm(a, b)`, in the function of the file that the number of the node comes from.
 
@@ -99,10 +96,7 @@ def where_it_is_made(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if len(made) != 1:
         return Refusal("the call of NumPy is not the only one in its line")
     writer = _Writer(there, guess(there), assumed=True)
-    try:
-        text, _, _ = writer.expression(made[0])
-    except _Cannot as error:
-        return Refusal(str(error))
+    text, _, _ = writer.expression(made[0])
     assumes = (
         " It assumes that these are plain numbers: " + ", ".join(writer.assumed) if writer.assumed else ""
     )
@@ -135,10 +129,7 @@ class _Writer:
         self.imports: tuple[Edit, ...] = ()
 
     def math(self, name: str) -> str:
-        found = math_function(self.function, name)
-        if isinstance(found, Refusal):
-            raise _Cannot(found.reason)
-        text, imports = found
+        text, imports = math_function(self.function, name)
         self.imports = imports or self.imports
         return text
 
@@ -151,7 +142,7 @@ class _Writer:
             text, whole, _ = self.converted(node.args[0].value)
             wanted = name
         else:
-            raise _Cannot("no number leaves NumPy here")
+            raise Refused("no number leaves NumPy here")
         if wanted == "int":
             return text if whole else f"int({text})"
         return f"float({text})" if whole and wanted != "same" else text
@@ -166,7 +157,7 @@ class _Writer:
                 return text, whole, "int"
             if given.rpartition(".")[2] in ("float", "float64", "double"):
                 return text, whole, "float"
-            raise _Cannot(f"`astype({given})` has no equal in Python")
+            raise Refused(f"`astype({given})` has no equal in Python")
         return self.expression(node)
 
     def expression(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
@@ -193,7 +184,7 @@ class _Writer:
 
     def call(self, node: cst.Call, name: str) -> tuple[str, bool, str]:
         if any(arg.keyword is not None or arg.star for arg in node.args):
-            raise _Cannot(f"`numpy.{name}` is given a keyword")
+            raise Refused(f"`numpy.{name}` is given a keyword")
         if name == "prod" and len(node.args) == 1 and self.sizes(node.args[0].value):
             self.functions.append(name)
             return f"{self.math(name)}({source(self.function, node.args[0].value)})", True, "same"
@@ -208,7 +199,7 @@ class _Writer:
             return f"{self.math(_WHOLE[name])}({texts})", True, "same"
         if name in ("maximum", "minimum") and len(given) == 2 and given[0][1] == given[1][1]:
             return f"{name[:3]}({texts})", given[0][1], "same" if given[0][1] else "float"
-        raise _Cannot(f"`numpy.{name}` has no equal in `math`")
+        raise Refused(f"`numpy.{name}` has no equal in `math`")
 
     def product(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
         """`torch.prod(torch.tensor(x.shape))`"""
@@ -216,7 +207,7 @@ class _Writer:
             if len(node.args) == 1 and self.sizes(node.args[0].value):
                 self.functions.append("prod")
                 return f"{self.math('prod')}({source(self.function, node.args[0].value)})", True, "same"
-        raise _Cannot("it is no product of sizes")
+        raise Refused("it is no product of sizes")
 
     def sizes(self, node: cst.BaseExpression) -> bool:
         """Whether it surely is a tuple or a list of whole numbers: sizes of a tensor, part of them, or written out."""
@@ -255,7 +246,7 @@ class _Writer:
             text = f"`{source(self.function, node)}`"
             self.assumed += [text] if text not in self.assumed else []
             return "int"
-        raise _Cannot(f"`{source(self.function, node)}` is not known to be a plain number")
+        raise Refused(f"`{source(self.function, node)}` is not known to be a plain number")
 
     def unpacks_shape(self, name: cst.Name) -> bool:
         """Whether the name's only binding is in `a, b = x.shape` (or x.size())."""

@@ -15,7 +15,7 @@ from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.repairs.mask import ELEMENTWISE, masked_of
 from pt2lint.fixes.rewrite import (
     New,
-    Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -28,6 +28,7 @@ from pt2lint.fixes.rewrite import (
     in_parentheses,
     qualified,
     reads,
+    refusing,
     rewrite,
     source,
     statement_of,
@@ -70,10 +71,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     return accepted(mask_in_loss(function, node))
 
 
-class _No(Exception):
-    """Why the repair does not fit."""
-
-
+@refusing
 def mask_in_loss(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`loss(x[mask], y[mask])` as `loss(torch.where(mask, x, 0), torch.where(mask, y, 0))`, times what the zeros
     lower the mean by.
@@ -83,11 +81,8 @@ def mask_in_loss(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     element.
     """
     kind = guess(function)
-    try:
-        call = _loss_around(function, node)
-        return _within(function, call, kind) if call is not None else _Block(function, node, kind).rewritten()
-    except _No as no:
-        return Refusal(str(no))
+    call = _loss_around(function, node)
+    return _within(function, call, kind) if call is not None else _Block(function, node, kind).rewritten()
 
 
 def _loss_around(function: FunctionCode, node: cst.CSTNode) -> cst.Call | None:
@@ -124,12 +119,12 @@ def _loss(function: FunctionCode, call: cst.Call) -> _Loss | None:
 def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
     both = [masked_of(function, arg.value) for arg in call.args[:2]]
     if both[0] is None or both[1] is None:
-        raise _No("only one operand is selected")
+        raise Refused("only one operand is selected")
     masks = [source(function, one[1]) for one in both if one is not None]
     if masks[0] != masks[1] or any(effect(part) for one in both if one for part in one):
-        raise _No("the operands are selected by different masks")
+        raise Refused("the operands are selected by different masks")
     if kind(both[0][1]) != "tensor:bool" and callee(call) != "masked_select":
-        raise _No("the index is not known to be a mask")
+        raise Refused("the index is not known to be a mask")
     if both[1] is not None:
         _must_be_classes(function, call, kind(both[1][0]))
     where, imports = torch_name(function, "torch.where")
@@ -139,10 +134,10 @@ def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
 
 
 def _must_be_classes(function: FunctionCode, call: cst.Call, target: str) -> None:
-    """Raise _No where a cross entropy is given probabilities in place of classes: it leaves none of them out."""
+    """Raise Refused where a cross entropy is given probabilities in place of classes: it leaves none of them out."""
     loss = _loss(function, call)
     if loss is not None and loss.rows and target.startswith("tensor:float"):
-        raise _No("the cross entropy is given probabilities")
+        raise Refused("the cross entropy is given probabilities")
 
 
 def _scaled(
@@ -238,14 +233,14 @@ class _Block:
         owner = enclosing_function(function, node)
         found = None if statement is None else self.selected(statement)
         if statement is None or owner is None or found is None:
-            raise _No("nothing is selected by a mask, under its own name, here")
+            raise Refused("nothing is selected by a mask, under its own name, here")
         self.owner, self.mask = owner, found[1]
         outer = function.parent(function.parent(statement) or statement)
         if isinstance(outer, cst.If) and self.selects_where_given(outer):
             statement = outer
         place = block_of(function, statement)
         if place is None:
-            raise _No("not in a block")
+            raise Refused("not in a block")
         self.block = place[0]
         self.group = _Group()
         plain = [one for one in self.block if not self.gather(one)]
@@ -253,12 +248,12 @@ class _Block:
         self.flag: cst.If | None = None
         if isinstance(around, cst.If) and not plain:
             if around.orelse is not None or effect(around.test):
-                raise _No("the `if` does more than to select")
+                raise Refused("the `if` does more than to select")
             self.flag = around
         while isinstance(around, cst.If | cst.With):
             around = function.parent(function.parent(around) or around)
         if not isinstance(around, cst.FunctionDef):
-            raise _No("the selection stands in a loop, or a `try`")
+            raise Refused("the selection stands in a loop, or a `try`")
 
     def selected(self, statement: cst.CSTNode) -> tuple[str, str] | None:
         """The name and the mask of `x = x.masked_select(mask)` or `y = x.view(-1)[mask]`."""
@@ -291,7 +286,7 @@ class _Block:
         if found is not None:
             name, mask = found
             if self.group.masks.setdefault(name, mask) != mask or name in self.group.masks.values():
-                raise _No(f"`{name}` is selected twice, or is a mask itself")
+                raise Refused(f"`{name}` is selected twice, or is a mask itself")
             self.group.statements.append(statement)
             return True
         if isinstance(statement, cst.If) and self.selects_where_given(statement):
@@ -317,18 +312,18 @@ class _Block:
             for name in set(binds(statement)) & set(self.group.masks)
         }
         losses: dict[cst.Call, str] = {}
-        unfit: dict[str, _No] = {}
+        unfit: dict[str, Refused] = {}
         for use in uses(self.owner.body):
             if use.name not in self.group.masks or function.range(use.node)[:2] < ends[use.name]:
                 continue
             try:
                 if self.flag is None and not self.in_block(use.node):
-                    raise _No(f"`{use.name}` is used where it may be another")
+                    raise Refused(f"`{use.name}` is used where it may be another")
                 if use.binds:
                     self.must_stay_elementwise(use.node, use.name)
                 elif (call := self.consumer(use.node, use.name)) is not None:
                     losses[call] = self.group.masks[use.name]
-            except _No as no:
+            except Refused as no:
                 unfit[self.group.masks[use.name]] = no
         if self.flag is not None and unfit:
             raise next(iter(unfit.values()))
@@ -337,7 +332,7 @@ class _Block:
         masks = [one for one in dict.fromkeys(self.group.masks.values()) if one not in unfit]
         losses = {call: mask for call, mask in losses.items() if mask in masks}
         if self.mask not in losses.values():
-            raise _No("no loss is taken of what was selected")
+            raise Refused("no loss is taken of what was selected")
         where, imports = torch_name(function, "torch.where")
         kept = {
             mask: fresh(function, f"{mask}_kept") for mask in masks if self.flag or self.bound_later(mask)
@@ -356,7 +351,7 @@ class _Block:
         for statement in self.group.statements:
             tensor = self.unselected(statement)
             if tensor is not None and self.flag is not None:
-                raise _No("what is selected under the `if` has another name")
+                raise Refused("what is selected under the `if` has another name")
             if self.flag is None and not set(unfit) & reads(statement):
                 # `x = x[mask]` goes, `y = x.view(-1)[mask]` becomes `y = x.view(-1)`.
                 new |= {statement: None} if tensor is None else {statement.body[0].value: tensor}  # type: ignore[attr-defined]
@@ -384,10 +379,10 @@ class _Block:
         )
 
     def must_stay_elementwise(self, target: cst.CSTNode, name: str) -> None:
-        """Raise _No unless the name is bound to something made of it element by element."""
+        """Raise Refused unless the name is bound to something made of it element by element."""
         assign = self.function.parent(self.function.parent(target) or target)
         if not isinstance(assign, cst.Assign) or not self.elementwise(assign.value, name):
-            raise _No(f"`{name}` becomes something else")
+            raise Refused(f"`{name}` becomes something else")
 
     def elementwise(self, node: cst.BaseExpression, name: str) -> bool:
         """Whether the expression is made of the name and of plain numbers, element by element."""
@@ -417,7 +412,7 @@ class _Block:
         return found[0] if found else None
 
     def consumer(self, node: cst.CSTNode, name: str) -> cst.Call | None:
-        """The loss that the name is an operand of; None for what is harmless. Raises _No for anything else."""
+        """The loss that the name is an operand of; None for what is harmless. Raises Refused for anything else."""
         function = self.function
         for outer in ancestors(function, node):
             if isinstance(outer, cst.Comparison) and _is_none_test(outer):
@@ -434,7 +429,7 @@ class _Block:
             if isinstance(outer, cst.Call) and _loss(function, outer):
                 masks = {self.mask_of(arg.value) for arg in outer.args[:2]}
                 if masks != {self.group.masks[name]}:
-                    raise _No("the loss has an operand that was selected otherwise")
+                    raise Refused("the loss has an operand that was selected otherwise")
                 return outer
             if isinstance(outer, cst.BaseStatement):
                 break
@@ -450,7 +445,7 @@ class _Block:
         under = any(isinstance(one, cst.If) for one in ancestors(function, node))
         if self.flag is not None and asks and under:
             return None
-        raise _No(f"something else is done with `{name}`")
+        raise Refused(f"something else is done with `{name}`")
 
 
 def uses_any(node: cst.CSTNode, name: str) -> bool:

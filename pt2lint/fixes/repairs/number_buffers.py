@@ -15,6 +15,7 @@ from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     binds,
@@ -23,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     live_after,
     math_function,
     qualified,
+    refusing,
     replaced,
     rewrite,
     small_of,
@@ -44,6 +46,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     return accepted(as_numbers(function, node))
 
 
+@refusing
 def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`self.register_buffer("stride", torch.tensor(2, dtype=torch.int64), persistent=False)` as `self.stride = 2`, and
     `torch.ceil(n / self.stride).to(torch.int64)` as `math.ceil(n / self.stride)` where `n` is a size.
@@ -70,8 +73,6 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if not names:
         return Refusal("the class keeps no number in a buffer")
     started = _set_elsewhere(function, around, names)
-    if isinstance(started, Refusal):
-        return started
     edits = [*rewrite(makes, new), *started]
     for method in methods:
         if method is not begins and (code := code_of(method)) is not None:
@@ -172,19 +173,17 @@ def _bound_last(makes: FunctionCode, name: cst.Name) -> cst.BaseExpression | Non
     return found
 
 
-def _set_elsewhere(
-    function: FunctionCode, around: ast.ClassDef, names: list[str]
-) -> tuple[Edit, ...] | Refusal:
+def _set_elsewhere(function: FunctionCode, around: ast.ClassDef, names: list[str]) -> tuple[Edit, ...]:
     """The edits that take out what sets the buffers once more outside of the class: an `elif isinstance(m, Class):` of
     the function that initialises weights. Refused where the file needs tensors of them in another way."""
     tree = file_of(function).tree
     lines: dict[int, None] = {}
     for one in ast.walk(tree):
         if isinstance(one, ast.ClassDef) and any(getattr(b, "id", "") == around.name for b in one.bases):
-            return Refusal("another class of the file is derived from this one")
+            raise Refused("another class of the file is derived from this one")
         if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.attr in names:
             if one.value.id == "self" and not isinstance(one.ctx, ast.Load):
-                return Refusal("the buffer is set again")
+                raise Refused("the buffer is set again")
         if isinstance(one, ast.Call) and (target := _changed(one)) is not None and target.attr in names:
             lines[one.lineno] = None
         elif (
@@ -193,13 +192,13 @@ def _set_elsewhere(
             and one.value.attr in names
         ):
             if not _WRITES.fullmatch(one.attr):
-                return Refusal("an attribute or a method of the tensor is asked for")
+                raise Refused("an attribute or a method of the tensor is asked for")
     edits: list[Edit] = []
     while lines:
         code = neighbour(function, min(lines))
         branch = _branch_of_class(code, min(lines), around.name) if code is not None else None
         if code is None or branch is None or not _only_sets(code, branch, names):
-            return Refusal("the buffer is set elsewhere")
+            raise Refused("the buffer is set elsewhere")
         begin, _, end, _ = code.range(branch.body)
         lines = {one: None for one in lines if not begin <= one <= end}
         edits += rewrite(code, {branch: branch.orelse if isinstance(branch.orelse, cst.If) else None})
@@ -256,10 +255,10 @@ def _with_math(code: FunctionCode, names: list[str]) -> tuple[Edit, ...]:
         rounded = _rounded(code, one)
         if rounded is not None and numbers.is_number(rounded.args[0].value):
             rounds = (qualified(code, rounded.func) or "").removeprefix("torch.")
-            found = math_function(code, rounds)
-            if isinstance(found, Refusal):
+            try:
+                name, edits = math_function(code, rounds)
+            except Refused:
                 continue
-            name, edits = found
             new[one] = rounded.with_changes(func=cst.parse_expression(name))
     owner = _owner(code)
     returned = [one.value for one in walk(code.module) if isinstance(one, cst.Return)]

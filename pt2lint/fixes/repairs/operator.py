@@ -14,11 +14,13 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     accepted,
     enclosing_function,
     fix,
     qualified,
+    refusing,
     source,
     torch_name,
     uses,
@@ -43,6 +45,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     return accepted(as_operator(function, node))
 
 
+@refusing
 def as_operator(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """The function that holds the node, registered with `torch.library.custom_op`, and called through one of its old
     name.
@@ -75,13 +78,8 @@ def as_operator(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     name = owner.name.value
     if any(use.name == name for use in uses(owner.body)):
         return Refusal("the function calls itself")
-    made = _made(function, owner)
-    if isinstance(made, Refusal):
-        return made
-    shape, dtype = made
+    shape, dtype = _made(function, owner)
     lines = _shape_lines(function, owner, shape, types)
-    if isinstance(lines, Refusal):
-        return lines
     return _written(function, owner, types, lines, source(function, shape), dtype)
 
 
@@ -107,7 +105,7 @@ def schema_type(annotation: str) -> str | None:
     return found + ("?" if optional else "")
 
 
-def _made(function: FunctionCode, owner: cst.FunctionDef) -> tuple[cst.BaseExpression, str] | Refusal:
+def _made(function: FunctionCode, owner: cst.FunctionDef) -> tuple[cst.BaseExpression, str]:
     """(shape, dtype of torch) of the one array that the function returns: bound once, and changed in place at most."""
     inner = {
         id(part)
@@ -118,7 +116,7 @@ def _made(function: FunctionCode, owner: cst.FunctionDef) -> tuple[cst.BaseExpre
     returned = [one.value for one in walk(owner.body) if isinstance(one, cst.Return) and id(one) not in inner]
     names = {one.value if isinstance(one, cst.Name) else "" for one in returned}
     if len(names) != 1 or "" in names:
-        return Refusal("the function does not return one array by its name")
+        raise Refused("the function does not return one array by its name")
     name = names.pop()
     bound = [use.node for use in uses(owner.body) if use.binds and use.name == name]
     statement = function.parent(function.parent(bound[0]) or bound[0]) if len(bound) == 1 else None
@@ -128,10 +126,10 @@ def _made(function: FunctionCode, owner: cst.FunctionDef) -> tuple[cst.BaseExpre
         or (qualified(function, call.func) or "") not in _MAKERS
         or not call.args
     ):
-        return Refusal(f"`{name}` is not made once, by NumPy, in a shape that can be read")
+        raise Refused(f"`{name}` is not made once, by NumPy, in a shape that can be read")
     first = call.args[0]
     if first.star or (first.keyword is not None and first.keyword.value != "shape"):
-        return Refusal(f"the shape of `{name}` cannot be read")
+        raise Refused(f"the shape of `{name}` cannot be read")
     dtype = next(
         (arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "dtype"), None
     )
@@ -140,15 +138,17 @@ def _made(function: FunctionCode, owner: cst.FunctionDef) -> tuple[cst.BaseExpre
         dtype = call.args[at].value
     if dtype is None:
         if at == 2:
-            return Refusal(f"the dtype of `{name}` cannot be read")
+            raise Refused(f"the dtype of `{name}` cannot be read")
         return first.value, "float64"
     known = DTYPES.get(source(function, dtype).strip("\"'").rpartition(".")[2])
-    return (first.value, known) if known is not None else Refusal(f"the dtype of `{name}` cannot be read")
+    if known is None:
+        raise Refused(f"the dtype of `{name}` cannot be read")
+    return first.value, known
 
 
 def _shape_lines(
     function: FunctionCode, owner: cst.FunctionDef, shape: cst.BaseExpression, types: Mapping[str, str]
-) -> list[str] | Refusal:
+) -> list[str]:
     """The statements of the function that its result's shape is computed by, in order."""
     statements = [one for one in owner.body.body if isinstance(one, cst.SimpleStatementLine)]
     wanted = [use.name for use in uses(shape)]
@@ -173,12 +173,12 @@ def _shape_lines(
             None,
         ) if len(bound) == 1 else None  # fmt: skip
         if at is None:
-            return Refusal(f"the shape depends on `{name}`, which does not follow from the arguments")
+            raise Refused(f"the shape depends on `{name}`, which does not follow from the arguments")
         assign = cst.ensure_type(statements[at].body[0], cst.Assign)
         if effect(assign.value) is not None or any(
             isinstance(one, cst.Await | cst.NamedExpr) for one in walk(assign)
         ):
-            return Refusal("computing the shape has an effect")
+            raise Refused("computing the shape has an effect")
         taken.add(at)
         wanted += [use.name for use in uses(assign.value) if not use.binds]
     return [source(function, statements[at].body[0]) for at in sorted(taken)]

@@ -20,6 +20,7 @@ from pt2lint.fixes.repairs.settings import setting
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -30,6 +31,7 @@ from pt2lint.fixes.rewrite import (
     parameters,
     qualified,
     reads,
+    refusing,
     rewrite,
     small_of,
     source,
@@ -83,6 +85,7 @@ def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
     return False
 
 
+@refusing
 def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
     """`print("x", t)` as `torch._higher_order_ops.print("x {!s}", t)`, which is part of the graph.
 
@@ -102,10 +105,7 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
     for arg in node.args:
         if fields:
             fields.append(_Field("text", " "))
-        piece = _fields(function, arg.value, kind)
-        if isinstance(piece, Refusal):
-            return piece
-        fields += piece
+        fields += _fields(function, arg.value, kind)
     if not any(field.text for field in fields):
         return Refusal("nothing is printed but the end of the line")
     if any("\n" in field.text for field in fields):
@@ -156,11 +156,11 @@ class _Field(NamedTuple):
     value: str = ""
 
 
-def _fields(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> list[_Field] | Refusal:
+def _fields(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> list[_Field]:
     if isinstance(node, cst.SimpleString):
         value = node.evaluated_value
         if not isinstance(value, str) or "\\" in source(function, node) or "{" in value or "}" in value:
-            return Refusal("the text holds braces or escapes")
+            raise Refused("the text holds braces or escapes")
         return [_Field("text", value)]
     if isinstance(node, cst.Integer | cst.Float):
         return [_Field("text", str(node.evaluated_value))]
@@ -169,12 +169,12 @@ def _fields(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> lis
     return _value(function, node, kind, "!s")
 
 
-def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: str) -> list[_Field] | Refusal:
+def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: str) -> list[_Field]:
     text = source(function, node)
     tensor = unread(function, node, kind)
     if tensor is not node:
         if ":" not in how or not is_scalar(function, tensor):
-            return Refusal(f"`{text}` is read out of a tensor, which does not look like it")
+            raise Refused(f"`{text}` is read out of a tensor, which does not look like it")
         return [_Field("operand", f"{{{how}}}", source(function, tensor))]
     if kind(node).startswith("tensor"):
         return [_Field("operand", f"{{{how}}}", text)]
@@ -182,28 +182,25 @@ def _value(function: FunctionCode, node: cst.BaseExpression, kind: Kind, how: st
         return [_Field("static", text + how.removeprefix("!s"))]
     if isinstance(node, cst.Attribute) and node.attr.value == "shape":
         # In an f-string each size would be a constant of the graph, and the operator takes no tuple.
-        return Refusal(f"`{text}` holds sizes of an input")
+        raise Refused(f"`{text}` holds sizes of an input")
     if kind(node) in ("int", "float", "bool") and "\n" not in text:  # a str may hold braces
         return [_Field("operand", f"{{{how}}}", text)]
-    return Refusal(f"`{text}` is not known to be a tensor or a constant")
+    raise Refused(f"`{text}` is not known to be a tensor or a constant")
 
 
-def _formatted(function: FunctionCode, node: cst.FormattedString, kind: Kind) -> list[_Field] | Refusal:
+def _formatted(function: FunctionCode, node: cst.FormattedString, kind: Kind) -> list[_Field]:
     fields: list[_Field] = []
     for part in node.parts:
         if isinstance(part, cst.FormattedStringText):
             if any(mark in part.value for mark in "{}\\"):
-                return Refusal("the text holds braces or escapes")
+                raise Refused("the text holds braces or escapes")
             fields.append(_Field("text", part.value))
             continue
         if not isinstance(part, cst.FormattedStringExpression) or part.equal is not None:
-            return Refusal("the text uses `=` in a field")
+            raise Refused("the text uses `=` in a field")
         spec = "".join(source(function, one) for one in part.format_spec or ())
         conversion = f"!{part.conversion}" if part.conversion else ""
-        found = _value(function, part.expression, kind, conversion + (f":{spec}" if spec else ""))
-        if isinstance(found, Refusal):
-            return found
-        fields += found
+        fields += _value(function, part.expression, kind, conversion + (f":{spec}" if spec else ""))
     return fields
 
 

@@ -16,6 +16,7 @@ from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs.operator import DTYPES, TAGS, line_above, namespace, schema_type
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -28,6 +29,7 @@ from pt2lint.fixes.rewrite import (
     parameters,
     qualified,
     reads,
+    refusing,
     replaced,
     source,
     torch_name,
@@ -54,6 +56,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     return accepted(as_operator(function, node))
 
 
+@refusing
 def as_operator(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """The statements that make one array with NumPy, and draw random numbers for it, as a function above, registered
     with `torch.library.custom_op`.
@@ -70,10 +73,7 @@ def as_operator(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if len(made) != 1:
         return Refusal("not one array is made")
     [name] = made
-    inputs = _inputs(function, region, kind)
-    if isinstance(inputs, Refusal):
-        return inputs
-    types, attributes, assumed = inputs
+    types, attributes, assumed = _inputs(function, region, kind)
     found: dict[str, Shape] = {}
     if not _follow(function, region, found, types) or name not in found:
         return Refusal("how long the array is does not follow from the numbers that go in")
@@ -137,7 +137,7 @@ def _of_numpy(function: FunctionCode, statement: cst.CSTNode, known: Sequence[st
 
 def _inputs(
     function: FunctionCode, region: Sequence[cst.CSTNode], kind: Kind
-) -> tuple[dict[str, str], list[cst.Attribute], list[str]] | Refusal:
+) -> tuple[dict[str, str], list[cst.Attribute], list[str]]:
     """The types of the plain numbers that go in, by name; the attributes of `self` among them; and which of these are
     only taken for whole numbers."""
     types: dict[str, str] = {}
@@ -161,7 +161,7 @@ def _inputs(
             type_ = "bool" if one.attr.value == "training" else _TYPES.get(kind(one), "")
             name = one.attr.value
             if isinstance(parent, cst.Call) or not type_:
-                return Refusal(f"of `self.{name}` it is not known that it is a number")
+                raise Refused(f"of `self.{name}` it is not known that it is a number")
             attributes.append(one)
         elif isinstance(one, cst.Name) and not (isinstance(parent, cst.Attribute) and parent.attr is one):
             name = one.value
@@ -174,15 +174,15 @@ def _inputs(
                 word, "" if word != "unknown" else "SymInt"
             )
             if type_ not in _TYPES.values():
-                return Refusal(f"`{name}` is no number")
+                raise Refused(f"`{name}` is no number")
             if word == "unknown" and name not in notes:
                 if isinstance(parent, cst.Subscript) or defaults.get(name) == "None":
-                    return Refusal(f"`{name}` may be no number")
+                    raise Refused(f"`{name}` may be no number")
                 assumed += [name] if name not in assumed else []
         else:
             continue
         if types.setdefault(name, type_) != type_:
-            return Refusal(f"`{name}` is two things")
+            raise Refused(f"`{name}` is two things")
     return types, attributes, assumed
 
 

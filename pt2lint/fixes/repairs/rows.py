@@ -15,6 +15,7 @@ from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -24,6 +25,7 @@ from pt2lint.fixes.rewrite import (
     line,
     name_in,
     qualified,
+    refusing,
     replaced,
     rewrite,
     source,
@@ -41,6 +43,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     return accepted(looked_up(function, node))
 
 
+@refusing
 def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`t = torch.outer(torch.arange(n), f)`, then `t[ids]`: `ids.unsqueeze(-1).to(f) * f`.
 
@@ -63,8 +66,6 @@ def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     layer = _returned(function, rows)
     if layer is None:
         made = _rows_alone(function, rows, source(function, factor), positions.args[0].value)
-        if isinstance(made, Refusal):
-            return made
         if isinstance(function.parent(positions), cst.Assign):
             made[0][cst.ensure_type(statement_of(function, positions), cst.SimpleStatementLine)] = None
         return fix(_said(made[1]), rewrite(function, made[0]))
@@ -79,8 +80,6 @@ def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             {use.node: cst.ensure_type(call.func, cst.Attribute) for use in uses(factor)},
         )
         made = _rows_alone(there, call, source(there, spelled), call.args[0].value)
-        if isinstance(made, Refusal):
-            return made
         edits += rewrite(there, made[0])
         looked |= made[1]
     if not edits:
@@ -184,7 +183,7 @@ def _calls(function: FunctionCode) -> list[tuple[FunctionCode, cst.Call]]:
 
 def _rows_alone(
     function: FunctionCode, table: cst.BaseExpression, factor: str, count: cst.BaseExpression
-) -> tuple[dict[cst.CSTNode, New], set[str]] | Refusal:
+) -> tuple[dict[cst.CSTNode, New], set[str]]:
     """What takes the place of a table that is only looked up, and the names of what it is looked up at."""
     statement, owner = statement_of(function, table), enclosing_function(function, table)
     assign = function.parent(table)
@@ -193,12 +192,12 @@ def _rows_alone(
         or not isinstance(statement, cst.SimpleStatementLine)
         or not isinstance(assign, cst.Assign)
     ):
-        return Refusal("the table has no name")
+        raise Refused("the table has no name")
     target = assign.targets[0].target
     name = target.value if isinstance(target, cst.Name) else ""
     found = [use for use in uses(owner.body) if use.name == name]
     if len(assign.targets) != 1 or len(statement.body) != 1 or sum(use.binds for use in found) != 1:
-        return Refusal("the table is kept elsewhere")
+        raise Refused("the table is kept elsewhere")
     made: dict[cst.CSTNode, New] = {}
     looked = set()
     short = re.fullmatch(r"\w+", factor) is not None
@@ -209,22 +208,22 @@ def _rows_alone(
             continue
         read = function.parent(use.node)
         if not isinstance(read, cst.Subscript) or read.value is not use.node or len(read.slice) != 1:
-            return Refusal("more is done with the table than to look it up")
+            raise Refused("more is done with the table than to look it up")
         index = read.slice[0].slice
         if not isinstance(index, cst.Index) or not isinstance(index.value, cst.Name):
-            return Refusal("the table is not looked up at a name")
+            raise Refused("the table is not looked up at a name")
         ids = index.value.value
         looked.add(ids)
         text = f"{ids}.unsqueeze(-1).to({spelled}) * {spelled}"
         alone = isinstance(function.parent(read), cst.Assign | cst.Return | cst.Arg)
         made[read] = cst.parse_expression(text if alone else f"({text})")
     if not looked:
-        return Refusal("the table is not looked up")
+        raise Refused("the table is not looked up")
     made[statement] = None if short else line(f"{spelled} = {factor}", statement)
     value = definition(function, count) if isinstance(count, cst.Name) else None
     asked = [use for use in uses(owner.body) if use.name == source(function, count) and not use.binds]
     if value is not None and len(asked) == 1 and effect(value) is None:
         made[cst.ensure_type(statement_of(function, value), cst.SimpleStatementLine)] = None
     elif effect(count) is not None:
-        return Refusal("to compute how long the table is has an effect")
+        raise Refused("to compute how long the table is has an effect")
     return made, looked

@@ -19,6 +19,7 @@ from pt2lint.fixes.repairs.operator import line_above, namespace
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     assigned,
@@ -28,6 +29,7 @@ from pt2lint.fixes.rewrite import (
     fix,
     live_after,
     qualified,
+    refusing,
     replaced,
     rewrite,
     small_of,
@@ -107,6 +109,7 @@ def seed_kept(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
+@refusing
 def drawn_by_operator(function: FunctionCode, name: cst.Name) -> Drawn | Refusal:
     """`rand = random.Random(seed)`, `depth = rand.randrange(low, high)` and what else makes `depth`, as an operator
     above that is given the seed as a tensor and gives the same number as one.
@@ -139,11 +142,7 @@ def drawn_by_operator(function: FunctionCode, name: cst.Name) -> Drawn | Refusal
     if any(effect(one) for one in region) or live_after(function, generator, region):
         return Refusal("the statements do more than to draw one number")
     given = _given(function, region, own | {seed.value})
-    if isinstance(given, Refusal):
-        return given
     kept = _seed_as_tensor(function, owner, seed, region)
-    if isinstance(kept, Refusal):
-        return kept
     return _written(function, owner, region, name.value, seed.value, given, kept)
 
 
@@ -158,7 +157,7 @@ def _generator(function: FunctionCode, statement: cst.CSTNode) -> tuple[str | No
 
 def _given(
     function: FunctionCode, region: Sequence[cst.CSTNode], own: set[str]
-) -> dict[str, list[cst.BaseExpression]] | Refusal:
+) -> dict[str, list[cst.BaseExpression]]:
     """The plain numbers that go in, by the name of their argument, with the places where they are read."""
     found: dict[str, list[cst.BaseExpression]] = {}
     for one in (part for statement in region for part in walk(statement)):
@@ -171,7 +170,7 @@ def _given(
             if one.value not in own and not (isinstance(parent, cst.Arg) and parent.keyword is one):
                 found.setdefault(one.value, []).append(one)
     if any(len({source(function, one) for one in places}) > 1 for places in found.values()):
-        return Refusal("a name and an attribute are called alike")
+        raise Refused("a name and an attribute are called alike")
     known = {use.name for statement in region for use in uses(statement)}
     called = {
         one.func.value
@@ -180,16 +179,16 @@ def _given(
         if isinstance(one, cst.Call) and isinstance(one.func, cst.Name)
     }
     if "self" in known and not any(isinstance(one, cst.Attribute) for each in found.values() for one in each):
-        return Refusal("the object itself goes in")
+        raise Refused("the object itself goes in")
     defined = {one.name for one in file_of(function).tree.body if isinstance(one, ast.FunctionDef)}
     if not all(one in defined or one in ("min", "max", "int", "round") for one in called):
-        return Refusal("what is called is no function of the file")
+        raise Refused("what is called is no function of the file")
     return found
 
 
 def _seed_as_tensor(
     function: FunctionCode, owner: cst.FunctionDef, seed: cst.Name, region: Sequence[cst.CSTNode]
-) -> _Kept | Refusal:
+) -> _Kept:
     """What leaves out that the seed is read out of a tensor."""
     new: dict[cst.CSTNode, New] = {}
     edits: tuple[Edit, ...] = ()
@@ -200,20 +199,17 @@ def _seed_as_tensor(
             continue
         if not use.binds:
             if not _asks_whether_given(function, use.node):
-                return Refusal("the seed is used for more")
+                raise Refused("the seed is used for more")
             continue
         assign = function.parent(function.parent(use.node) or use.node)
         value = assign.value if isinstance(assign, cst.Assign) else None
         if not isinstance(value, cst.Call):
-            return Refusal("the seed is made in another way")
+            raise Refused("the seed is made in another way")
         tensor = read_of(value)
         if tensor is not None:
             new[value] = tensor
             continue
-        more = _returned_as_tensor(function, value)
-        if isinstance(more, Refusal):
-            return more
-        edits, of = more, callee(value)
+        edits, of = _returned_as_tensor(function, value), callee(value)
     return _Kept(new, edits, of)
 
 
@@ -229,7 +225,7 @@ def _asks_whether_given(function: FunctionCode, node: cst.CSTNode) -> bool:
     return isinstance(call, cst.Call) and isinstance(outer, cst.If | cst.IfExp) and outer.test is inner
 
 
-def _returned_as_tensor(function: FunctionCode, call: cst.Call) -> tuple[Edit, ...] | Refusal:
+def _returned_as_tensor(function: FunctionCode, call: cst.Call) -> tuple[Edit, ...]:
     """The edit of a function of the file after which it returns the tensor that it reads a number out of."""
     name = call.func.value if isinstance(call.func, cst.Name) else ""
     found = [
@@ -237,12 +233,12 @@ def _returned_as_tensor(function: FunctionCode, call: cst.Call) -> tuple[Edit, .
     ]
     there = neighbour(function, found[0].lineno) if len(found) == 1 else None
     if there is None:
-        return Refusal("the seed comes from elsewhere")
+        raise Refused("the seed comes from elsewhere")
     returned = [one.value for one in walk(there.module) if isinstance(one, cst.Return)]
     value = returned[0] if len(returned) == 1 else None
     tensor = read_of(value) if isinstance(value, cst.Call) else None
     if value is None or tensor is None:
-        return Refusal("the seed is not read out of a tensor")
+        raise Refused("the seed is not read out of a tensor")
     return rewrite(there, {value: tensor})
 
 

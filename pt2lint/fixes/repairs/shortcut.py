@@ -19,6 +19,7 @@ from pt2lint.fixes.rewrite import (
     only_of,
     qualified,
     reads,
+    refusing,
     replaced,
     rewrite,
     source,
@@ -182,6 +183,7 @@ def _goes_through(statement: cst.CSTNode, mask: str) -> bool:
 _FILLS = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 
 
+@refusing
 def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
     """`if bad.any(): x[bad] = 0` as `x[bad] = 0`, and `if test: x[mask] = 0` as
     `x[mask & test] = 0`.
@@ -212,8 +214,6 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     if kind(mask) != "tensor:bool" and not _gives_bools(mask):
         return Refusal("the index is not known to be a mask")
     condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
     m = source(function, mask)
     imports = list(condition.imports)
     if _asks_the_mask(function, condition, m):

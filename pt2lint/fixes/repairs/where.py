@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
-from pt2lint.fixes.arms import Arms, Refuse, elements, ordered, read_branch, replacement, under_static
+from pt2lint.fixes.arms import Arms, elements, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, words
@@ -15,6 +15,7 @@ from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view,
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
+    Refused,
     Repaired,
     accepted,
     binds,
@@ -26,6 +27,7 @@ from pt2lint.fixes.rewrite import (
     parameters,
     qualified,
     reads,
+    refusing,
     replaced,
     rewrite,
     source,
@@ -47,6 +49,7 @@ PRODUCT_WARNING = (
 )
 
 
+@refusing
 def to_where(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None = None) -> Repaired:
     """The branch as `torch.where`: both sides are computed, and selected between.
 
@@ -62,8 +65,6 @@ def to_where(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None
         if isinstance(node, cst.IfExp):
             return _where_expression(function, node, kind)
         return _where_statement(function, node, kind)
-    except Refuse as refusal:
-        return Refusal(str(refusal))
     except cst.ParserSyntaxError:
         return Refusal("a comment stands inside an expression that has to move")
 
@@ -75,8 +76,6 @@ def safest_first(*attempts: Repaired) -> tuple[Fix, ...]:
 
 def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Repaired:
     condition = read_condition(function, node.test, kind)
-    if isinstance(condition, Refusal):
-        return condition
     if condition.static and costly(function, node.orelse, kind):
         return Refusal("the test is part tensor, part plain Python, and the other side is not cheap")
     _check_values(function, (node.body, node.orelse), kind)
@@ -176,24 +175,24 @@ class _Shield:
 
 def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind) -> None:
     if len(values) > 1 and all(kind(value) == "int" for value in values):
-        raise Refuse("it gives a whole number, which may be a size or an index")
+        raise Refused("it gives a whole number, which may be a size or an index")
     if len({_made_in(function, value) for value in values}) > 1:
-        raise Refuse("a side makes a tensor of a dtype that the other one need not have")
+        raise Refused("a side makes a tensor of a dtype that the other one need not have")
     for value in values:
         reason = effect(value) or costly(function, value, kind)
         if reason:
-            raise Refuse(reason)
+            raise Refused(reason)
         if isinstance(value, cst.Tuple | cst.List | cst.Dict):
-            raise Refuse("a side is a container, not a tensor")
+            raise Refused("a side is a container, not a tensor")
         if any(isinstance(one, cst.IfExp) and _gives_none(one) for one in walk(value)):
-            raise Refuse("a side may be None")
+            raise Refused("a side may be None")
         word = kind(value)
         if word == "bool":
-            raise Refuse("a side sets a flag of Python, not a tensor")
+            raise Refused("a side sets a flag of Python, not a tensor")
         if word in ("none", "str", "module") or word.startswith(("list", "dict")):
-            raise Refuse(f"a side is {word if word != 'none' else 'None'}, not a tensor")
+            raise Refused(f"a side is {word if word != 'none' else 'None'}, not a tensor")
         if callee(value) in RANDOM if isinstance(value, cst.Call) else False:
-            raise Refuse("a side draws random numbers")
+            raise Refused("a side draws random numbers")
 
 
 def _gives_none(node: cst.IfExp) -> bool:
@@ -214,7 +213,7 @@ def _check_shapes(function: FunctionCode, *values: cst.BaseExpression | str) -> 
         if isinstance(value, cst.Subscript) and source(function, value.value) in texts:
             slices = [e.slice for e in value.slice if isinstance(e.slice, cst.Slice)]
             if any(one.lower is not None or one.upper is not None for one in slices):
-                raise Refuse(f"`{source(function, value)}` is a part of what the other side gives")
+                raise Refused(f"`{source(function, value)}` is a part of what the other side gives")
 
 
 def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
@@ -355,20 +354,20 @@ class _WhereWriter:
         pairs = []
         for statement in statements:
             if isinstance(statement, cst.If):
-                raise Refuse("a side branches again")
+                raise Refused("a side branches again")
             if not isinstance(statement, cst.SimpleStatementLine):
-                raise Refuse("a side holds a loop or a block")
+                raise Refused("a side holds a loop or a block")
             for small in statement.body:
                 if isinstance(small, cst.Pass) or _is_text(small):
                     continue
                 if isinstance(small, cst.AugAssign) and isinstance(small.target, cst.Name):
                     reason = "an augmented assignment changes its target in place"
-                    raise Refuse(reason)
+                    raise Refused(reason)
                 if not isinstance(small, cst.Assign) or len(small.targets) != 1:
-                    raise Refuse(effect(small) or "a side does something else than assign")
+                    raise Refused(effect(small) or "a side does something else than assign")
                 target = small.targets[0].target
                 if not isinstance(target, cst.Name):
-                    raise Refuse(effect(small) or "a side assigns to something else than a name")
+                    raise Refused(effect(small) or "a side assigns to something else than a name")
                 _check_values(self.function, [small.value], self.kind)
                 pairs.append((target.value, small.value))
         return pairs
@@ -376,17 +375,17 @@ class _WhereWriter:
     def selected(self, condition: Condition, arms: Arms) -> list[str]:
         then, orelse = self.assignments(arms.then), self.assignments(arms.orelse)
         if not then and not orelse:
-            raise Refuse("no side assigns anything")
+            raise Refused("no side assigns anything")
         assigned = list(dict.fromkeys(name for name, _ in [*then, *orelse]))
         outs = [name for name in assigned if live_after(self.function, name, self.taken)]
         if not outs:
-            raise Refuse("nothing that the sides assign is used afterwards")
+            raise Refused("nothing that the sides assign is used afterwards")
         for name in outs:
             in_both = all(any(name == one for one, _ in side) for side in (then, orelse))
             if not in_both and not bound_before(self.function, name, self.taken[0]):
-                raise Refuse(f"`{name}` may be unbound on one side")
+                raise Refused(f"`{name}` may be unbound on one side")
             if not in_both and may_be_none(self.function, name, self.taken[0]):
-                raise Refuse(f"`{name}` may be None on one side")
+                raise Refused(f"`{name}` may be None on one side")
             _check_shapes(self.function, name, *(value for one, value in (*then, *orelse) if one == name))
             values = [value for one, value in (*then, *orelse) if one == name]
             if in_both:
@@ -394,7 +393,7 @@ class _WhereWriter:
             else:
                 self.doubtful |= any(_may_lie_elsewhere(self.function, one) for one in values)
             if all(self.kind(value) == "int" for value in values):
-                raise Refuse(f"`{name}` is a whole number, which may be a size or an index")
+                raise Refused(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
         shields = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
         self.values = [part for side in shields for one in side for part in one.left]
@@ -488,7 +487,7 @@ class _WhereWriter:
         if len(sides[0]) != len(sides[1]) or isinstance(arms.values[0], cst.Tuple) != isinstance(
             arms.values[1], cst.Tuple
         ):
-            raise Refuse("the sides return different structures")
+            raise Refused("the sides return different structures")
         results = []
         for at, (one, other) in enumerate(zip(*sides, strict=True)):
             _check_values(self.function, (one, other), self.kind)
