@@ -21,7 +21,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 _REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")
@@ -262,8 +262,7 @@ def _is_optional_argument(function: FunctionCode, name: cst.Name) -> bool:
         return False
     return not any(
         isinstance(one, cst.Comparison)
-        and isinstance(one.left, cst.Name)
-        and one.left.value == name.value
+        and is_name(one.left, name.value)
         and isinstance(one.comparisons[0].operator, cst.Is | cst.IsNot)
         for one in walk(owner.body)
     )

@@ -17,6 +17,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name
 
 # Functions and methods of torch that take a tensor where they take a number: all operands, or these keywords.
 _TAKES_TENSORS = words(
@@ -77,7 +78,7 @@ def _is_log(function: FunctionCode, call: cst.Call, method: str) -> bool:
     if not (isinstance(call.func, cst.Attribute) and call.func.attr.value == method):
         return False
     around = class_around(function, function.range(call)[0])
-    if not (isinstance(call.func.value, cst.Name) and call.func.value.value == "self") or around is None:
+    if not (is_name(call.func.value, "self")) or around is None:
         return False
     return any(ast.unparse(base).rpartition(".")[2] == "LightningModule" for base in around.bases)
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted, names
-from pt2lint.rule.tree import children, says_none, walk
+from pt2lint.rule.tree import children, is_name, says_none, walk
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -193,8 +193,7 @@ class Turns:
             return value.value in self.decaying or (
                 isinstance(again, cst.BinaryOperation)
                 and isinstance(again.operator, cst.Multiply | cst.Divide)
-                and isinstance(again.left, cst.Name)
-                and again.left.value == value.value
+                and is_name(again.left, value.value)
                 and isinstance(again.right, cst.Float | cst.Integer)
             )
         return isinstance(value, cst.Subscript) and any(
@@ -522,7 +521,7 @@ class Turns:
             for node in walk(loop.body):
                 if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
                     owner = node.func.value
-                    if isinstance(owner, cst.Name) and owner.value == name:
+                    if is_name(owner, name):
                         if node.func.attr.value in _SHRINK:
                             return False
                         longer = longer or (
@@ -684,7 +683,7 @@ def _is_joined(name: str, value: cst.BaseExpression) -> bool:
     if not value.args or not isinstance(value.args[0].value, cst.List | cst.Tuple):
         return False
     parts = [e.value for e in value.args[0].value.elements]
-    return len(parts) > 1 and any(isinstance(p, cst.Name) and p.value == name for p in parts)
+    return len(parts) > 1 and any(is_name(p, name) for p in parts)
 
 
 def _joining_dimension(call: cst.Call) -> int | None:
@@ -861,7 +860,7 @@ def _paired(function: FunctionCode, target: cst.CSTNode, name: str) -> cst.BaseE
     if not isinstance(value, cst.Tuple) or len(value.elements) != len(target.elements):
         return None
     for one, given in zip(target.elements, value.elements, strict=True):
-        if isinstance(one.value, cst.Name) and one.value.value == name:
+        if is_name(one.value, name):
             return given.value
     return None
 

@@ -10,6 +10,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import tree
+from pt2lint.rule.tree import is_name
 
 if TYPE_CHECKING:
     from pt2lint.rule import FunctionCode
@@ -64,7 +65,7 @@ def counts_turns(function: FunctionCode, node: cst.CSTNode, op: Op) -> bool:
     if isinstance(here, cst.Assign) and isinstance(here.targets[0].target, cst.Name):
         name = here.targets[0].target
         within = tree.walk(function.module)
-        heads = [n for n in within if isinstance(n, cst.Name) and n.value == name.value and n is not name]
+        heads = [n for n in within if is_name(n, name.value) and n is not name]
         loops = [function.parent(head) for head in heads]
     return bool(loops) and all(
         isinstance(loop, cst.For) and head is loop.iter and not _runs_parts([*tree.walk(loop)])
@@ -180,7 +181,7 @@ def _is_own(node: cst.CSTNode) -> bool:
     """`self.layer`, `self.layers[i]`"""
     while isinstance(node, cst.Subscript):
         node = node.value
-    return isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self"
+    return isinstance(node, cst.Attribute) and is_name(node.value, "self")
 
 
 def _is_loop(node: cst.CSTNode) -> bool:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeGuard
 
 import libcst as cst
 
@@ -107,9 +107,14 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         pending += below
 
 
+def is_name(node: object, name: str) -> TypeGuard[cst.Name]:
+    """The name itself, as it stands in code: `self`, `None`."""
+    return isinstance(node, cst.Name) and node.value == name
+
+
 def says_none(node: object) -> bool:
     """`None`, as it stands in code."""
-    return isinstance(node, cst.Name) and node.value == "None"
+    return is_name(node, "None")
 
 
 def visit(node: cst.CSTNode, visitor: Any) -> None:

@@ -7,6 +7,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule.tree import is_name
 
 
 class BackwardCall(GraphBreak):
@@ -101,7 +102,7 @@ class BackwardCall(GraphBreak):
         yield from super().fixes(node)
         callee = node.func if isinstance(node, cst.Call) else None
         name = callee.attr if isinstance(callee, cst.Attribute) else callee
-        if self.function.target >= (2, 13) and isinstance(name, cst.Name) and name.value == "grad":
+        if self.function.target >= (2, 13) and is_name(name, "grad"):
             yield from accepted(
                 setting(self.function, "trace_autograd_ops = True", "let Dynamo trace `torch.autograd.grad`.")
             )

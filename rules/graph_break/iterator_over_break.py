@@ -9,7 +9,7 @@ from pt2lint.finding import Finding
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
 from pt2lint.rule.syntax import dotted, names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 MEMBERS = "parameters named_parameters buffers named_buffers children named_children modules named_modules"
 
@@ -119,7 +119,7 @@ class IteratorOverBreak(Rule):
         target = statement.targets[0].target
         if body is None or len(statement.targets) > 1 or not isinstance(target, cst.Name):
             return
-        uses = [part for part in walk(body) if isinstance(part, cst.Name) and part.value == target.value]
+        uses = [part for part in walk(body) if is_name(part, target.value)]
         bound = [
             n
             for part in walk(body)
@@ -138,7 +138,7 @@ class IteratorOverBreak(Rule):
         """`next(wanted)`: a list is no iterator."""
         for use in uses:
             call = self.function.parent(self.function.parent(use) or use)
-            if isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value == "next":
+            if isinstance(call, cst.Call) and is_name(call.func, "next"):
                 return True
         return False
 

@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 # From there on an address is an object of its own while tracing: it can be kept, but not computed with.
 ADDRESS_IS_KEPT = (2, 10)
@@ -110,7 +110,7 @@ class TensorStorage(GraphBreak):
             uses = [
                 part
                 for part in walk(self.function.module)
-                if isinstance(part, cst.Name) and part.value == assigned.value and part is not assigned
+                if is_name(part, assigned.value) and part is not assigned
             ]
             return any(
                 self.computes(use)

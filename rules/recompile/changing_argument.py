@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns, bindings, loops_around
 from pt2lint.rule.syntax import dotted, function_around, made, names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
@@ -288,8 +288,7 @@ class ChangingArgument(CompiledCall):
         """Whether a loop around goes over texts that are written out, and it is the one of this turn."""
         return isinstance(value, cst.Name) and any(
             isinstance(loop, cst.For)
-            and isinstance(loop.target, cst.Name)
-            and loop.target.value == value.value
+            and is_name(loop.target, value.value)
             and isinstance(loop.iter, cst.List | cst.Tuple)
             and len(loop.iter.elements) > 1
             and all(isinstance(each.value, cst.SimpleString) for each in loop.iter.elements)
@@ -396,8 +395,7 @@ class ChangingArgument(CompiledCall):
                 isinstance(part, cst.Call)
                 and isinstance(part.func, cst.Attribute)
                 and part.func.attr.value == "append"
-                and isinstance(part.func.value, cst.Name)
-                and part.func.value.value == name
+                and is_name(part.func.value, name)
             ):
                 tested = False
                 here = self.function.parent(part)

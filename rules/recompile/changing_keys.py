@@ -7,12 +7,13 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.tree import is_name
 
 
 def is_counted(loop: cst.CompFor, turns: Turns) -> bool:
     """Whether a comprehension goes over `range(n)` of another number at each turn."""
     over = loop.iter
-    ranges = isinstance(over, cst.Call) and isinstance(over.func, cst.Name) and over.func.value == "range"
+    ranges = isinstance(over, cst.Call) and is_name(over.func, "range")
     return isinstance(over, cst.Call) and ranges and any(turns.number(a.value) for a in over.args)
 
 

@@ -8,7 +8,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 GIVES_PARAMETERS = ("parameters", "named_parameters", "state_dict")
 GIVES_MODULES = ("modules", "named_modules", "children", "named_children")
@@ -111,10 +111,7 @@ class EachParameter(CompiledCall):
             found = [
                 part.value
                 for part in walk(self.function.module)
-                if isinstance(part, cst.Assign)
-                and any(
-                    isinstance(t.target, cst.Name) and t.target.value == source.value for t in part.targets
-                )
+                if isinstance(part, cst.Assign) and any(is_name(t.target, source.value) for t in part.targets)
             ]
             return len(found) == 1 and not isinstance(found[0], cst.Name) and self.gives_parameters(found[0])
         return False

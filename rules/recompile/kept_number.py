@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.fixes.repairs.kept import in_tensor
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 
 class KeptNumber(Rule):
@@ -75,7 +75,7 @@ class KeptNumber(Rule):
         """Whether the function makes the number a constant of the graph: `range(state["step"])`, a place in a list."""
         same = [node, *(n for part in walk(self.function.module) for n in self.named(part, node))]
         for part in walk(self.function.module):
-            if isinstance(part, cst.Call) and isinstance(part.func, cst.Name) and part.func.value == "range":
+            if isinstance(part, cst.Call) and is_name(part.func, "range"):
                 places: list[cst.CSTNode] = list(part.args)
             elif isinstance(part, cst.Subscript) and not part.deep_equals(node):
                 places = list(part.slice)

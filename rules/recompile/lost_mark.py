@@ -7,6 +7,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import is_name
 from pt2lint.said import told_line
 
 MARKS = ("mark_dynamic", "maybe_mark_dynamic", "mark_unbacked", "mark_static")
@@ -93,18 +94,18 @@ class LostMark(Rule):
             begin, _, end, _ = self.function.range(statement)
             for call in self.compiled_calls(begin, end):
                 for given in (a.value for a in call.args):
-                    if isinstance(given, cst.Name) and given.value == name:
+                    if is_name(given, name):
                         return made
                     if made is None and isinstance(given, cst.Call) and _makes_of(given) == name:
                         return given
             for part in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
-                if isinstance(part, cst.Assign) and any(_is(t.target, name) for t in part.targets):
+                if isinstance(part, cst.Assign) and any(is_name(t.target, name) for t in part.targets):
                     made = part.value if any(n.value == name for n in names(part.value)) else None
-                    if made is None or _is(made, name) or (isinstance(made, cst.Call) and _is_same(made)):
+                    if made is None or is_name(made, name) or (isinstance(made, cst.Call) and _is_same(made)):
                         return None
                 elif isinstance(part, cst.Expr) and isinstance(part.value, cst.Call):
                     if any(o.name in self.ops for o in self.function.ops_at(part.value)):
-                        if part.value.args and _is(part.value.args[0].value, name):
+                        if part.value.args and is_name(part.value.args[0].value, name):
                             return None  # marked once more
         return None
 
@@ -127,10 +128,6 @@ class LostMark(Rule):
                 call = self.function.node_at(op.range)
                 if isinstance(call, cst.Call):
                     yield call
-
-
-def _is(node: cst.BaseExpression, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
 
 
 def _makes_of(call: cst.Call) -> str:

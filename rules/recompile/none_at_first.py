@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns, unconditional
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import says_none, walk
+from pt2lint.rule.tree import is_name, says_none, walk
 
 
 class NoneAtFirst(CompiledCall):
@@ -178,6 +178,6 @@ def _given(assignment: cst.Assign, name: str) -> cst.BaseExpression:
     target, value = assignment.targets[0].target, assignment.value
     if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
         for one, given in zip(target.elements, value.elements, strict=False):
-            if isinstance(one.value, cst.Name) and one.value.value == name:
+            if is_name(one.value, name):
                 return given.value
     return value

@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import made
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 # torch._inductor.list_mode_options(), and the version that brought each.
 MODES = {
@@ -115,8 +115,6 @@ class CompileArguments(Rule):
     def _changed(self, name: str) -> bool:
         """Whether something is put into what has this name, or taken out: `kw.pop("mode")`, `kw["mode"] = None`."""
         return any(
-            isinstance(part, cst.Attribute | cst.Subscript)
-            and isinstance(part.value, cst.Name)
-            and part.value.value == name
+            isinstance(part, cst.Attribute | cst.Subscript) and is_name(part.value, name)
             for part in walk(self.function.module)
         )

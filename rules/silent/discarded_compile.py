@@ -9,6 +9,7 @@ from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import is_name
 
 NAMES = ("torch.compile", "torch.compiler.compile")
 DOES = (ast.For, ast.While, ast.With, ast.If, ast.Expr)  # statements that make a file a script
@@ -191,7 +192,7 @@ class DiscardedCompile(Rule):
 def _disables(given: cst.Arg) -> bool:
     """`torch.compile(model, disable=True)` asks whether there is a torch.compile."""
     named = given.keyword is not None and given.keyword.value == "disable"
-    return named and isinstance(given.value, cst.Name) and given.value.value == "True"
+    return named and is_name(given.value, "True")
 
 
 def _is_read_inside(name: str, table: symtable.SymbolTable) -> bool:

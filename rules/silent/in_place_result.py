@@ -5,6 +5,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.tree import is_name
 
 
 class InPlaceResult(Rule):
@@ -64,7 +65,7 @@ class InPlaceResult(Rule):
             return
         if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call):
             owner = node.func.value.func
-            if isinstance(owner, cst.Name) and owner.value == "super":
+            if is_name(owner, "super"):
                 return  # a `compile` of one's own hands on what there is
         self.report(
             node,

@@ -8,6 +8,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
 from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import is_name
 
 
 class IsinstanceOfCompiled(Rule):
@@ -175,7 +176,7 @@ class IsinstanceOfCompiled(Rule):
 
     def used_after(self, statement: cst.Assign, name: str) -> bool:
         """Whether the name is read behind the statement, which does not bind it anew."""
-        if any(isinstance(one.target, cst.Name) and one.target.value == name for one in statement.targets):
+        if any(is_name(one.target, name) for one in statement.targets):
             return False
         end = self.function.range(statement)[2:]
         return any(

@@ -10,6 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule, tree
 from pt2lint.rule.loop_turns import loops_around
 from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import is_name
 
 if TYPE_CHECKING:
     from pt2lint.rule.loop_turns import Loop
@@ -169,7 +170,7 @@ class KeptGraphOutput(Rule):
     def kept_as(self, name: str, node: cst.Call, loop: Loop) -> cst.BaseExpression | None:
         """The output goes by a name: that is collected, kept for the next turn under another one, or given to the next
         call."""
-        if any(isinstance(arg.value, cst.Name) and arg.value.value == name for arg in node.args):
+        if any(is_name(arg.value, name) for arg in node.args):
             return node
         after = self.function.range(node)
         for part in tree.walk(loop.body):
@@ -270,7 +271,7 @@ def _calls(body: cst.CSTNode, method: str) -> list[cst.Call]:
 def _binds(node: cst.CSTNode | None, name: str) -> bool:
     """Whether a statement, or a target of one, gives the name something."""
     if isinstance(node, cst.AssignTarget | cst.AnnAssign):
-        return isinstance(node.target, cst.Name) and node.target.value == name
+        return is_name(node.target, name)
     if isinstance(node, cst.Assign):
         return any(_binds(target, name) for target in node.targets)
     return False

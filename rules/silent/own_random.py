@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
 from pt2lint.rule.syntax import function_around, names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 RIGHT = (2, 15)  # from there on Dynamo draws at each call
 CARRIED_ON = (2, 13)  # before, the graph ends where a branch asks for such a number, and Python draws it
@@ -104,11 +104,7 @@ class OwnRandom(Rule):
         ):
             return len(op.flow) == 1  # what code that is not compiled gives
         stores = (part.targets for part in walk(function) if isinstance(part, cst.Assign))
-        return not any(
-            isinstance(each.target, cst.Name) and each.target.value == generator.value
-            for t in stores
-            for each in t
-        )
+        return not any(is_name(each.target, generator.value) for t in stores for each in t)
 
     def kept(self, node: cst.Call) -> bool | None:
         """Whether all that is done with the number keeps it in the graph: False where Dynamo leaves the function to

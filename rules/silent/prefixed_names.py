@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, severity
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
 CHILDREN = ("children", "named_children")
@@ -310,11 +310,7 @@ class PrefixedNames(Rule):
             if isinstance(part, cst.Param):
                 return part.default or node
             if isinstance(part, cst.For | cst.CompFor):
-                return (
-                    node
-                    if isinstance(part.iter, cst.Name) and part.iter.value == node.value
-                    else self.meant(part.iter)
-                )
+                return node if is_name(part.iter, node.value) else self.meant(part.iter)
             made = self.function.parent(part) if isinstance(part, cst.AssignTarget) else None
             return made.value if isinstance(made, cst.Assign) else node
         return node if bound else self.at_top(node)

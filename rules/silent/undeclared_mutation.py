@@ -8,7 +8,7 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 # What of a tensor shares its memory.
 VIEWS = frozenset(
@@ -133,11 +133,7 @@ def _written(operator: cst.FunctionDef) -> Mapping[str, cst.CSTNode]:
         for param in (*params.posonly_params, *params.params, *params.kwonly_params)
         if param.annotation is not None
     }
-    tensors = {
-        name
-        for name, kind in annotated.items()
-        if any(isinstance(p, cst.Name) and p.value == "Tensor" for p in walk(kind))
-    }
+    tensors = {name for name, kind in annotated.items() if any(is_name(p, "Tensor") for p in walk(kind))}
     parts = list(walk(operator.body))
     for part in parts:
         tensors.difference_update(_bound(part))

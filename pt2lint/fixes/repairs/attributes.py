@@ -28,7 +28,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 Pair: TypeAlias = "tuple[str, cst.BaseExpression]"
 
@@ -138,11 +138,7 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Col
     if not isinstance(only, cst.Assign) or len(only.targets) != 1:
         raise Refused("a side does more than to assign")
     target = only.targets[0].target
-    own = (
-        isinstance(target, cst.Attribute)
-        and isinstance(target.value, cst.Name)
-        and target.value.value == "self"
-    )
+    own = isinstance(target, cst.Attribute) and is_name(target.value, "self")
     element = (
         isinstance(target, cst.Subscript)
         and isinstance(target.value, cst.Name)

@@ -32,7 +32,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit, walk
+from pt2lint.rule.tree import is_name, visit, walk
 
 MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
 
@@ -330,7 +330,7 @@ def _set_to_none(name: str, statements: Sequence[Any], kind: Kind) -> bool:
     return any(
         isinstance(small, cst.Assign)
         and kind(small.value) == "none"
-        and any(isinstance(t.target, cst.Name) and t.target.value == name for t in small.targets)
+        and any(is_name(t.target, name) for t in small.targets)
         for statement in statements
         if isinstance(statement, cst.SimpleStatementLine)
         for small in statement.body

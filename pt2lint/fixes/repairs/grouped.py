@@ -33,7 +33,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -55,7 +55,7 @@ def every_weight(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("the list has no name")
     later = function.range(node)[2:]
     tensor: cst.BaseExpression = node.func.value
-    same = isinstance(tensor, cst.Name) and tensor.value == name
+    same = is_name(tensor, name)
     new: dict[cst.CSTNode, New] = {}
     if not same:
         new[node] = tensor

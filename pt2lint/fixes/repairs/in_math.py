@@ -26,7 +26,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 from pt2lint.said import plain
 
 # Functions of numpy that math has under this name: what they return, of plain numbers.
@@ -261,7 +261,7 @@ class _Writer:
             for one in small:
                 if isinstance(one, cst.Assign) and isinstance(one.targets[0].target, cst.Tuple):
                     names = [element.value for element in one.targets[0].target.elements]
-                    if any(isinstance(n, cst.Name) and n.value == name.value for n in names):
+                    if any(is_name(n, name.value) for n in names):
                         text = source(self.function, one.value)
                         found.append(text.endswith((".shape", ".size()")))
         return found == [True]

@@ -36,7 +36,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none
+from pt2lint.rule.tree import is_name, says_none
 
 
 @dataclass(frozen=True)
@@ -419,11 +419,7 @@ class _Block:
                 return None
             if isinstance(outer, cst.Assign):
                 target = outer.targets[0].target
-                if (
-                    isinstance(target, cst.Name)
-                    and target.value == name
-                    and self.elementwise(outer.value, name)
-                ):
+                if is_name(target, name) and self.elementwise(outer.value, name):
                     return None
                 break
             if isinstance(outer, cst.Call) and _loss(function, outer):

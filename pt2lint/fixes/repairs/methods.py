@@ -10,7 +10,7 @@ from pt2lint.finding import Edit
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import Refusal, Repaired, fix, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 
 def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
@@ -34,9 +34,9 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
         Edit(function.path, line, column, next_line, next_column, ""),
     ]
     for part in walk(method.body):
-        if isinstance(part, cst.Name) and part.value == "super":
+        if is_name(part, "super"):
             return Refusal("`super()` needs the class")
-        if isinstance(part, cst.Name) and part.value == first.name.value:
+        if is_name(part, first.name.value):
             called = function.parent(part)
             if isinstance(called, cst.Attribute) and called.attr is part:
                 continue

@@ -25,6 +25,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name
 
 
 def kept_for_tests(
@@ -69,7 +70,7 @@ def kept_for_tests(
     word = "tensor:bool" if compared else kind(tensor)
 
     def as_tensor(one: cst.CSTNode) -> str:
-        return word if isinstance(one, cst.Name) and one.value == name else kind(one)
+        return word if is_name(one, name) else kind(one)
 
     branches: list[cst.If | cst.IfExp] = []
     only_tested = True

@@ -18,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     source,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -76,9 +77,7 @@ def _gives_tuple(node: cst.CSTNode) -> bool:
     """A tensor for each dimension, as `torch.where` does."""
     assert isinstance(node, cst.Call)
     as_tuple = [arg.value for arg in node.args if arg.keyword is not None]
-    return callee(node) == "where" or any(
-        isinstance(one, cst.Name) and one.value == "True" for one in as_tuple
-    )
+    return callee(node) == "where" or any(is_name(one, "True") for one in as_tuple)
 
 
 def _places(function: FunctionCode, node: cst.Subscript) -> list[str]:

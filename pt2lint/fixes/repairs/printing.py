@@ -40,6 +40,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
+from pt2lint.rule.tree import is_name
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -372,9 +373,7 @@ def says(function: FunctionCode, statement: cst.CSTNode) -> bool:
         arg.keyword and arg.keyword.value == "file" for arg in call.args
     ):
         return False
-    prints = (
-        isinstance(call.func, cst.Name) and call.func.value == "print" and "print" not in function.imports
-    )
+    prints = is_name(call.func, "print") and "print" not in function.imports
     return (prints or _logs(function, call)) and not any(effect(arg.value) for arg in call.args)
 
 

@@ -35,7 +35,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 _PLAIN = words("len min max int float abs round range bool True False None")
 _SAME = words("copy sort flip abs roll permutation ascontiguousarray")  # as long, and of the same dtype
@@ -157,7 +157,7 @@ def _inputs(
     own = set(binds(*region))
     for one in (one for statement in region for one in walk(statement)):
         parent = function.parent(one)
-        if isinstance(one, cst.Attribute) and isinstance(one.value, cst.Name) and one.value.value == "self":
+        if isinstance(one, cst.Attribute) and is_name(one.value, "self"):
             type_ = "bool" if one.attr.value == "training" else _TYPES.get(kind(one), "")
             name = one.attr.value
             if isinstance(parent, cst.Call) or not type_:

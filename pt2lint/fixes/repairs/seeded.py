@@ -40,7 +40,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _given(
         parent = function.parent(one)
         if isinstance(parent, cst.Call) and parent.func is one:
             continue
-        if isinstance(one, cst.Attribute) and isinstance(one.value, cst.Name) and one.value.value == "self":
+        if isinstance(one, cst.Attribute) and is_name(one.value, "self"):
             found.setdefault(one.attr.value, []).append(one)
         elif isinstance(one, cst.Name) and not isinstance(parent, cst.Attribute):
             if one.value not in own and not (isinstance(parent, cst.Arg) and parent.keyword is one):

@@ -21,7 +21,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -70,7 +70,7 @@ def _made_for(function: FunctionCode, node: cst.BaseExpression) -> dict[cst.CSTN
     owner = enclosing_function(function, node)
     if owner is None or not isinstance(node, cst.Name):
         return {}
-    named = [part for part in walk(owner.body) if isinstance(part, cst.Name) and part.value == node.value]
+    named = [part for part in walk(owner.body) if is_name(part, node.value)]
     made = [
         line
         for part in named

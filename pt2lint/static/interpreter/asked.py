@@ -16,7 +16,6 @@ from pt2lint.static.interpreter.guard_syntax import (
     counts,
     is_by_default,
     is_filled,
-    is_name,
     is_of_one,
     is_something,
     is_zero,
@@ -24,7 +23,6 @@ from pt2lint.static.interpreter.guard_syntax import (
     measures,
     one_by_one,
     opposite,
-    says_none,
     set_by,
 )
 from pt2lint.static.interpreter.guards import (
@@ -44,7 +42,16 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usual import Usual
-from pt2lint.static.source.nodes import FunctionNode, made_once, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    is_name,
+    made_once,
+    parameters_in,
+    parts,
+    says_none,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import (
     NO_CONST,
     SIZE,

@@ -13,7 +13,6 @@ from pt2lint.static.interpreter.guard_syntax import (
     asks_by_name,
     fails,
     gives_nothing,
-    is_name,
     is_something,
     is_zero,
     keeps,
@@ -21,7 +20,6 @@ from pt2lint.static.interpreter.guard_syntax import (
     missing,
     name_given,
     nested,
-    says_none,
     set_in,
 )
 from pt2lint.static.interpreter.guards import (
@@ -36,7 +34,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, is_name, says_none, unit_of, walk
 from pt2lint.static.values import Func, Instance, Value, tensor_of
 
 if TYPE_CHECKING:

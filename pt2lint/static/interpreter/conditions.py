@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.contexts import Contexts
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.special import truth_asked
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.source.nodes import is_name, says_none
 from pt2lint.static.values import (
     BOOL,
     LEAF,
@@ -184,12 +185,7 @@ class Conditions:
         if isinstance(test, (ast.Name, ast.Attribute)):
             value = self.at.expressions.again(test, env, frame)
             return isinstance(value, Py) and value.off >= least
-        if (
-            isinstance(test, ast.Call)
-            and isinstance(test.func, ast.Name)
-            and test.func.id == "isinstance"
-            and test.args
-        ):
+        if isinstance(test, ast.Call) and is_name(test.func, "isinstance") and test.args:
             # Whether something of no known kind is a text: models are not given texts.
             kind = self.at.expressions.again(test.args[-1], env, frame)
             kinds = kind.elts or () if isinstance(kind, Seq) else (kind,)
@@ -219,9 +215,9 @@ class Conditions:
             return any(self.optional(part, env, frame) for part in test.values)
         if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
             right = test.comparators[0]
-            if isinstance(right, ast.Constant) and right.value is None:
+            if says_none(right):
                 return any(is_none(o) for o in options(self.at.expressions.again(test.left, env, frame)))
-        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+        if isinstance(test, ast.Call) and is_name(test.func, "isinstance"):
             value = self.at.expressions.again(test.args[0], env, frame) if test.args else UNKNOWN
             return isinstance(value, Union) and value.declared
         return False
@@ -255,7 +251,7 @@ class Conditions:
                     self._narrow(part, env, outcome, frame)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
             right = test.comparators[0]
-            if isinstance(right, ast.Constant) and right.value is None:
+            if says_none(right):
                 if isinstance(test.ops[0], (ast.Is, ast.Eq)):
                     self._narrow_none(test.left, env, outcome, frame)
                 elif isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):

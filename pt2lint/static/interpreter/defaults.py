@@ -16,19 +16,17 @@ from pt2lint.static.interpreter.guard_syntax import (
     constant,
     default_of,
     is_empty,
-    is_name,
     is_one_of,
     is_something,
     looked_up,
     name_of,
     options_of,
-    says_none,
     set_by,
     set_in,
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, says_none, unit_of, walk
 from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options, truth
 
 if TYPE_CHECKING:

@@ -25,11 +25,13 @@ from pt2lint.static.source.nodes import (
     SIMPLE,
     FunctionNode,
     called,
+    is_name,
     last_word,
     parameters_in,
     parts,
     unit_of,
     walk,
+    with_defaults,
 )
 from pt2lint.static.values import UNKNOWN, Dict, Func, Instance, Py, Seq, Tensor, Value, options
 
@@ -246,10 +248,7 @@ class Duties:
         """Whether it has to be given a group of processes: `def __init__(self, pg: dist.ProcessGroup)`."""
         if not self._says("group of processes", frame):
             return False
-        a = definition.args
-        needed = [*a.posonlyargs, *a.args]
-        needed = needed[: len(needed) - len(a.defaults)]
-        needed += [p for p, default in zip(a.kwonlyargs, a.kw_defaults, strict=True) if default is None]
+        needed = [p for p, default in with_defaults(definition.args) if default is None]
         return any(
             isinstance(p.annotation, (ast.Name, ast.Attribute))
             and self._plays("group of processes", p.annotation, frame)
@@ -303,9 +302,9 @@ class Duties:
 
 def _is_own_name(callee: ast.expr, name: str) -> bool:
     """`walk(...)` or `self.walk(...)` in `walk`"""
-    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == "self":
+    if isinstance(callee, ast.Attribute) and is_name(callee.value, "self"):
         return callee.attr == name
-    return isinstance(callee, ast.Name) and callee.id == name
+    return is_name(callee, name)
 
 
 def _may_be_texts(value: Value) -> bool:

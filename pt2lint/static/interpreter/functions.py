@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import MAKERS, FunctionNode, Unit, unit_of, walk
+from pt2lint.static.source.nodes import MAKERS, FunctionNode, Unit, says_none, unit_of, walk, with_defaults
 from pt2lint.static.values import (
     LEAF,
     LEFT_OUT,
@@ -194,7 +194,7 @@ class Functions:
         if frame.entry and not self._is_of_a_framework(func):
             callee.defaults = {
                 p.arg: d.value
-                for p, d in _parameters(func.node.args)
+                for p, d in with_defaults(func.node.args)
                 if isinstance(d, ast.Constant) and isinstance(d.value, str)
             }
         if frame.region:
@@ -329,7 +329,7 @@ class Functions:
     ) -> bool:
         """A function of the project that passes on torch's answer to whether this is compiled, from where the torch
         that runs has it, and says no where it has none."""
-        if _parameters(definition.args) or definition.args.vararg or definition.args.kwarg:
+        if with_defaults(definition.args) or definition.args.vararg or definition.args.kwarg:
             return False
         asked = False
         for returned in [part.value for part in walk(definition) if isinstance(part, ast.Return)]:
@@ -371,7 +371,7 @@ class Functions:
         """The parameters' values: what is passed, else the default, else what the annotation promises."""
         a = func.node.args
         frame = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
-        parameters = _parameters(a)
+        parameters = with_defaults(a)
         positional = len(a.posonlyargs) + len(a.args)
         given = min(len(args), positional)
         env: Env = {}
@@ -446,7 +446,7 @@ class Functions:
         if value is UNKNOWN and not isinstance(func.node, ast.Lambda):
             value = self.at.functions.usage.by_use(func, parameter, frame)
         if default is not None:
-            if isinstance(default, ast.Constant) and default.value is None:
+            if says_none(default):
                 if self._is_option(func, parameter.arg, value):
                     return join(LEFT_OUT, without(value, lambda o: is_none(o) is True))
                 return join(NONE, value)
@@ -494,9 +494,8 @@ class Functions:
         """What a root's positional parameters are, self included."""
         inner = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
         a = func.node.args
-        positional = [*a.posonlyargs, *a.args]
-        padded: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults)) + list(a.defaults)
-        values = [self.parameter(func, p, d, inner) for p, d in zip(positional, padded, strict=True)]
+        positional = with_defaults(a)[: len(a.posonlyargs) + len(a.args)]
+        values = [self.parameter(func, p, d, inner) for p, d in positional]
         if func.bound is not None and values:
             values[0] = func.bound
         return values
@@ -504,7 +503,7 @@ class Functions:
     def named_seeds(self, func: Func, frame: Frame) -> dict[str, Value]:
         """The same of its parameters that are given by name alone."""
         a = func.node.args
-        named = zip(a.kwonlyargs, a.kw_defaults, strict=True)
+        named = with_defaults(a)[len(a.posonlyargs) + len(a.args) :]
         return {p.arg: self.parameter(func, p, d, frame) for p, d in named}
 
 
@@ -524,17 +523,6 @@ def _unwraps(definition: FunctionNode | ast.Lambda) -> bool:
 
 def _names(node: ast.expr, text: str) -> bool:
     return isinstance(node, ast.Constant) and node.value == text
-
-
-def _parameters(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
-    """The parameters, those that go by name alone last, each with its default."""
-    known: list[tuple[ast.arg, ast.expr | None]] | None = a.__dict__.get("pt2lint")
-    if known is None:
-        positional = [*a.posonlyargs, *a.args]
-        none: list[ast.expr | None] = [None] * (len(positional) - len(a.defaults))
-        defaults = [*none, *a.defaults, *a.kw_defaults]
-        known = a.__dict__["pt2lint"] = list(zip([*positional, *a.kwonlyargs], defaults, strict=True))
-    return known
 
 
 def _is_annotated(value: Value) -> bool:

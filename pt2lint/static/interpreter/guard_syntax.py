@@ -10,7 +10,7 @@ from typing import Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, says_none, walk, with_defaults
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -206,11 +206,7 @@ def default_of(init: FunctionNode, name: str) -> ast.expr | None:
 
 
 def _defaults(init: FunctionNode) -> dict[str, ast.expr]:
-    given = init.args
-    defaults = dict(zip([a.arg for a in given.args[::-1]], given.defaults[::-1], strict=False))
-    return defaults | {
-        a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None
-    }
+    return {p.arg: default for p, default in with_defaults(init.args) if default is not None}
 
 
 def constant(node: ast.expr) -> ast.Constant | None:
@@ -483,14 +479,6 @@ def is_empty(node: ast.expr) -> bool:
 
 def is_zero(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
-
-
-def says_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def opposite(test: ast.expr) -> ast.expr:

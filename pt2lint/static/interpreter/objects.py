@@ -10,7 +10,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.special import special
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import made_once, unit_of
+from pt2lint.static.source.nodes import made_once, says_none, unit_of
 from pt2lint.static.values import (
     NONE,
     OBJECT,
@@ -330,7 +330,7 @@ class Objects:
                     c.annotations[name], Frame(c.module, unit_of(c.node), c.name)
                 )
                 default = c.attributes.get(name)
-                if isinstance(default, ast.Constant) and default.value is None:
+                if says_none(default):
                     return join(NONE, value)
                 if isinstance(default, ast.List) and not default.elts and isinstance(value, Seq):
                     return Seq([], value.elem, value.type)

@@ -21,7 +21,7 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.named import inside
-from pt2lint.static.source.nodes import unit_of
+from pt2lint.static.source.nodes import says_none, unit_of, with_defaults
 from pt2lint.static.values import (
     NO_CONST,
     OFTEN_OFF,
@@ -178,8 +178,8 @@ class Roots:
     def _has_flag(self, module: Instance) -> bool:
         """Whether its `forward` has a flag that is off by default."""
         body = self.body_of(module)
-        defaults = [*body.node.args.defaults, *body.node.args.kw_defaults] if body is not None else []
-        return any(isinstance(one, ast.Constant) and one.value is False for one in defaults)
+        given = with_defaults(body.node.args) if body is not None else ()
+        return any(isinstance(default, ast.Constant) and default.value is False for _, default in given)
 
     def is_module(self, value: Value) -> bool:
         return isinstance(value, Instance) and (
@@ -388,9 +388,4 @@ def _as_whole(settings: Mapping[str, str]) -> Path:
 def _is_nothing(value: Func, result: Value) -> bool:
     """Whether a function gives nothing, and says so: what it is given goes into what it keeps."""
     says = getattr(value.node, "returns", None)
-    return (
-        isinstance(says, ast.Constant)
-        and says.value is None
-        and isinstance(result, Py)
-        and result.type == "none"
-    )
+    return says_none(says) and isinstance(result, Py) and result.type == "none"

@@ -6,10 +6,9 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guard_syntax import is_name
 from pt2lint.static.interpreter.guards import BY_ROW, Guard, Path
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import parts, walk
+from pt2lint.static.source.nodes import is_name, parts, walk
 from pt2lint.static.values import Func, Instance, Value, tensor_of
 
 if TYPE_CHECKING:

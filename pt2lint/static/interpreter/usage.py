@@ -6,9 +6,9 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
-from pt2lint.static.interpreter.guard_syntax import asks_whether_none, is_name, set_in
+from pt2lint.static.interpreter.guard_syntax import asks_whether_none, set_in
 from pt2lint.static.interpreter.syntax import compares_elements
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
     UNKNOWN,
@@ -278,7 +278,7 @@ class Usage:
     def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
         """The function of the project that a call in a function's body runs, if that is plain to see."""
         value: Value = UNKNOWN
-        if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.value.id == me:
+        if isinstance(callee, ast.Attribute) and is_name(callee.value, me):
             if isinstance(func.bound, Instance) and func.bound.cls is not None:
                 value = self.at.objects.instance_attribute(func.bound, callee.attr, frame)
         elif isinstance(callee, ast.Name) and func.env is None:

@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
-from pt2lint.static.source.nodes import FunctionNode, binds, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, binds, parts, says_none, unit_of, walk
 from pt2lint.static.values import UNKNOWN, Func, Instance, Value, options
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ class Bypassed:
         self.in_methods(wrapper, given, node, bound, frame)
         plain = {given: ""} if given != wrapper else {}
         made = [part for part in bound if dotted(part.targets[0]) == given and part.value is not node]
-        made = [
-            part for part in made if not (isinstance(part.value, ast.Constant) and part.value.value is None)
-        ]
+        made = [part for part in made if not (says_none(part.value))]
         calls = [part.value for part in made if isinstance(part.value, ast.Call)]
         if made and len(calls) == len(made):  # `task = Task(model)`, whichever task it is
             held = set.intersection(*map(_given, calls))

@@ -18,7 +18,7 @@ from pt2lint.static.observers.growing import (
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, parts, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parts, walk
 from pt2lint.static.values import (
     Class,
     Dict,
@@ -96,8 +96,7 @@ class ChangingState:
         given = [
             part.value
             for part in (walk(function) if isinstance(function, ast.FunctionDef) else ())
-            if isinstance(part, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == name for t in part.targets)
+            if isinstance(part, ast.Assign) and any(is_name(t, name) for t in part.targets)
         ]
         if len(given) != 1 or not isinstance(given[0], ast.Subscript):
             return False
@@ -126,7 +125,7 @@ class ChangingState:
         place = target.value if isinstance(target, ast.Subscript) else target
         if (
             not isinstance(place, ast.Attribute)
-            or not _is_self(place)
+            or not is_name(place.value, "self")
             or not isinstance(node, ast.FunctionDef)
         ):
             return
@@ -201,7 +200,9 @@ class ChangingState:
                 statement = part
             elif isinstance(part, ast.Attribute) and part.attr == name:
                 inside = first <= part.lineno <= last
-                if not _is_self(part) or not (inside or init.lineno <= part.lineno <= (init.end_lineno or 0)):
+                if not is_name(part.value, "self") or not (
+                    inside or init.lineno <= part.lineno <= (init.end_lineno or 0)
+                ):
                     return {}
         above = [p for p in init.body if isinstance(p, ast.Expr) and ".__init__" in ast.unparse(p)]
         if (
@@ -394,7 +395,7 @@ def _registers(method: FunctionNode, name: str) -> bool:
 
 
 def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == place.attr and _is_self(node)
+    return isinstance(node, ast.Attribute) and node.attr == place.attr and is_name(node.value, "self")
 
 
 def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
@@ -428,7 +429,3 @@ def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
 def _is_whole(value: Value) -> bool:
     """Whether it is a whole number of Python, and none that was read out of a tensor."""
     return isinstance(value, Py) and value.type == "int" and not value.read
-
-
-def _is_self(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"

@@ -19,6 +19,7 @@ from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import (
     FunctionNode,
     binds,
+    is_name,
     is_range,
     parameters_in,
     parts,
@@ -123,13 +124,9 @@ class CompiledCalls:
         for part in walk(node):
             if isinstance(part, ast.Call):
                 callee = part.func
-                if isinstance(callee, ast.Name) and callee.id == me:
+                if is_name(callee, me):
                     return "calls self"
-                if (
-                    isinstance(callee, ast.Attribute)
-                    and isinstance(callee.value, ast.Name)
-                    and callee.value.id == me
-                ):
+                if isinstance(callee, ast.Attribute) and is_name(callee.value, me):
                     if callee.attr == "forward":
                         return "calls forward"
                     if callee.attr in layers:
@@ -277,11 +274,7 @@ class CompiledCalls:
             a = inner.node.args
             given: list[tuple[int | str, str]] = [*enumerate(names[: len(args)]), *((k, k) for k in kwargs)]
             given += [(stars, p.arg) for stars, p in (("*", a.vararg), ("**", a.kwarg)) if p is not None]
-            texts = {
-                p.arg
-                for p in parameters_in(a)
-                if isinstance(p.annotation, ast.Name) and p.annotation.id == "str"
-            }
+            texts = {p.arg for p in parameters_in(a) if is_name(p.annotation, "str")}
             for at, name in given:
                 words[f"name {at}"] = name
                 if name in texts and sorts.get(at) == "unknown":
@@ -340,7 +333,7 @@ class CompiledCalls:
                     )
                     for side in sides:
                         if isinstance(side, ast.Attribute) and side.attr in own:
-                            if isinstance(side.value, ast.Name) and side.value.id == me:
+                            if is_name(side.value, me):
                                 return side.attr
         return ""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.observers.uses import Decisive
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk, with_defaults
 from pt2lint.static.values import Func, Instance
 
 if TYPE_CHECKING:
@@ -51,12 +51,7 @@ class DecidingNumbers:
 
 def _numbers(definition: FunctionNode) -> Iterator[str]:
     """The parameters that are whole numbers, as their annotations or defaults say."""
-    a = definition.args
-    placed = [*a.posonlyargs, *a.args]
-    defaults = dict(zip(reversed(placed), reversed(a.defaults), strict=False))
-    defaults |= {p: d for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None}
-    for parameter in parameters_in(a):
-        default = defaults.get(parameter)
+    for parameter, default in with_defaults(definition.args):
         if parameter.annotation is not None:
             if any(isinstance(part, ast.Name) and part.id == "int" for part in walk(parameter.annotation)):
                 yield parameter.arg

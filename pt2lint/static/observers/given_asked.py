@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import below, parameters_in, parts, walk
+from pt2lint.static.source.nodes import below, is_name, parameters_in, parts, walk
 from pt2lint.static.values import UNKNOWN, Func, Instance, Seq, Value, options
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _whose_class(node: ast.expr) -> ast.expr | None:
     """`model` of `model.__class__` and of `type(model)`."""
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type":
+    if isinstance(node, ast.Call) and is_name(node.func, "type"):
         return node.args[0] if len(node.args) == 1 else None
     return None
 

@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.given_asked import asked
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import Class, Ext, Seq, Value
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class GivenModules:
     def _is_other(self, given: ast.expr, function: FunctionNode, frame: Frame) -> bool:
         """Whether it is a parameter that is annotated as a function, or as a class of the project that is no module."""
         parameters = parameters_in(function.args)
-        said = next((a.annotation for a in parameters if _is(given, a.arg)), None)
+        said = next((a.annotation for a in parameters if is_name(given, a.arg)), None)
         if isinstance(said, ast.Subscript):  # `Callable[[Tensor], Tensor]`, `Step[Batch]`
             said = said.value
         kind = self.at.expressions.quietly(said, {}, frame) if said is not None else None
@@ -218,7 +218,7 @@ class Look:
             for one in walk(self.function)
             if isinstance(one, ast.Assign | ast.AnnAssign)
             and one.value is not None
-            and any(_is(t, name) for t in (one.targets if isinstance(one, ast.Assign) else [one.target]))
+            and any(is_name(t, name) for t in (one.targets if isinstance(one, ast.Assign) else [one.target]))
             and ast.unparse(one.value) not in ("set()", "[]", "{}", "()", "None")
         ]
 
@@ -234,7 +234,7 @@ class Look:
 
     def looks_up(self, node: ast.expr, name: str, source: ast.expr) -> str:
         """What comes of a test of the name, where that begins with `_orig_mod.`."""
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and _is(node.left, name):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and is_name(node.left, name):
             right = node.comparators[0]
             fixed = _is_text(right) or (
                 isinstance(right, ast.Tuple | ast.List | ast.Set)
@@ -251,9 +251,9 @@ class Look:
             if isinstance(node.ops[0], ast.NotIn) and listed:
                 return "always"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "startswith" and _is(node.func.value, name):
+            if node.func.attr == "startswith" and is_name(node.func.value, name):
                 return "never" if node.args and all(map(_is_text, node.args)) else ""
-            if len(node.args) > 1 and _is(node.args[1], name):
+            if len(node.args) > 1 and is_name(node.args[1], name):
                 callee = self.value(node.func)
                 whole = isinstance(callee, Ext) and self.at.models.plays(
                     callee.name, "matches from the start"
@@ -292,7 +292,7 @@ class Look:
             if isinstance(taken, ast.Attribute) and taken.attr == HELD and self.is_given(kept):
                 if ast.unparse(taken.value) == ast.unparse(kept) and self.asks_for_held(value.test, kept):
                     yield "unwrap given", value, {"name": dotted(kept) or ""}
-        elif isinstance(value, ast.Call) and _is(value.func, "getattr") and len(value.args) == 3:
+        elif isinstance(value, ast.Call) and is_name(value.func, "getattr") and len(value.args) == 3:
             asked, held, kept = value.args
             if isinstance(held, ast.Constant) and held.value == HELD and self.is_given(kept):
                 if ast.unparse(asked) == ast.unparse(kept):
@@ -300,7 +300,7 @@ class Look:
 
     def asks_for_held(self, test: ast.expr, wrapper: ast.expr) -> bool:
         """`hasattr(model, "module")`, or isinstance of what spreads a module."""
-        if isinstance(test, ast.Call) and _is(test.func, "hasattr") and len(test.args) == 2:
+        if isinstance(test, ast.Call) and is_name(test.func, "hasattr") and len(test.args) == 2:
             held = test.args[1]
             return (
                 isinstance(held, ast.Constant)
@@ -425,8 +425,10 @@ class Look:
 
     def tells_by_another(self, node: ast.Call) -> Found:
         """`isinstance(model, type(accelerator.unwrap_model(unet)))`, which leaves the wrapper of torch.compile on."""
-        kind = node.args[1] if len(node.args) == 2 and _is(node.func, "isinstance") else None
-        other = kind.args[0] if isinstance(kind, ast.Call) and _is(kind.func, "type") and kind.args else None
+        kind = node.args[1] if len(node.args) == 2 and is_name(node.func, "isinstance") else None
+        other = (
+            kind.args[0] if isinstance(kind, ast.Call) and is_name(kind.func, "type") and kind.args else None
+        )
         if not isinstance(other, ast.Call) or not isinstance(other.func, ast.Attribute):
             return
         if other.func.attr in self.at.models.last_words("takes wrappers off but one") and not other.keywords:
@@ -455,7 +457,7 @@ class Look:
         asked, kinds = self.asked(node)
         if self.at.classes.is_module(self.frame.cls):
             return
-        if asked is None and len(node.args) == 2 and _is(node.func, "isinstance"):
+        if asked is None and len(node.args) == 2 and is_name(node.func, "isinstance"):
             kind, listed = self.value(node.args[1]), node.args[0]
             # Of a list that an object holds: models, if a library's class says so. Or where a wrapper is taken off.
             own = isinstance(kind, Class) and self.at.classes.is_module(kind.info)
@@ -487,7 +489,7 @@ class Look:
         what it held, which was asked before."""
         if not isinstance(node, ast.Name) or node.id in self.given:
             return False
-        made = [one.value for one in parts(self.function, ast.Assign) if _is(one.targets[0], node.id)]
+        made = [one.value for one in parts(self.function, ast.Assign) if is_name(one.targets[0], node.id)]
         return len(made) == 1 and self.is_given(_held(made[0]))
 
     def is_taken_off(self, node: ast.expr) -> bool:
@@ -497,10 +499,10 @@ class Look:
             isinstance(node, ast.Name)
             and any(dotted(over) in self.given for over in self.gone_over(node.id))
             and any(
-                _is(one.targets[0], node.id)
+                is_name(one.targets[0], node.id)
                 and isinstance(one.value, ast.Attribute)
                 and one.value.attr == HELD
-                and _is(one.value.value, node.id)
+                and is_name(one.value.value, node.id)
                 for one in parts(self.function, ast.Assign)
             )
         )
@@ -510,7 +512,7 @@ class Look:
         return [
             one.iter
             for one in walk(self.function)
-            if isinstance(one, ast.For | ast.comprehension) and _is(one.target, name)
+            if isinstance(one, ast.For | ast.comprehension) and is_name(one.target, name)
         ]
 
     def is_of_list(self, node: ast.expr) -> bool:
@@ -531,8 +533,7 @@ class Look:
         asked = node.left
         if (
             isinstance(asked, ast.Call)
-            and isinstance(asked.func, ast.Name)
-            and asked.func.id == "type"
+            and is_name(asked.func, "type")
             and len(asked.args) == 1
             and self.is_given(asked.args[0])
         ):
@@ -559,7 +560,7 @@ class Look:
                 one.value
                 for one in walk(self.function)
                 if isinstance(one, ast.Assign | ast.AugAssign)
-                and _is(one.targets[0] if isinstance(one, ast.Assign) else one.target, kinds[0].id)
+                and is_name(one.targets[0] if isinstance(one, ast.Assign) else one.target, kinds[0].id)
             ] or kinds
         values: list[Value] = []
         for kind in kinds:
@@ -587,7 +588,7 @@ def _held(value: ast.expr) -> ast.expr:
     """`net` of `getattr(net, name)`, `nets` of `nets[0]`."""
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
         return value.value
-    asks = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "getattr"
+    asks = isinstance(value, ast.Call) and is_name(value.func, "getattr")
     return value.args[0] if asks and isinstance(value, ast.Call) and value.args else value
 
 
@@ -601,13 +602,9 @@ def _is_part_of(node: ast.expr, name: str) -> bool:
         and isinstance(node.value, ast.Call)
         and isinstance(node.value.func, ast.Attribute)
         and node.value.func.attr == "split"
-        and _is(node.value.func.value, name)
+        and is_name(node.value.func.value, name)
         and [getattr(a, "value", None) for a in node.value.args] == ["."]
     )
-
-
-def _is(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from pt2lint.static.source.nodes import FunctionNode, last_word, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, says_none, walk, with_defaults
 
 LONG = 8  # items of a list: as many lengths reach Dynamo's recompile limit
 JOINS = ("cat", "concat", "concatenate", "hstack", "vstack")
@@ -85,7 +85,7 @@ def is_bounded(value: ast.expr) -> bool:
     if not isinstance(value, ast.Call):
         return False
     bounds = [*value.args[1:2], *(given.value for given in value.keywords if given.arg == "maxlen")]
-    none = any(isinstance(bound, ast.Constant) and bound.value is None for bound in bounds)
+    none = any(says_none(bound) for bound in bounds)
     return last_word(value.func) == "deque" and bool(bounds) and not none
 
 
@@ -190,22 +190,11 @@ def _is_long(bound: ast.expr, tree: ast.AST) -> bool:
         given = [
             default
             for part in walk(tree)
-            if isinstance(part, FunctionNode)
-            for default in _default(part, given[0].id)
+            if isinstance(part, FunctionNode) and part.name == "__init__"
+            for parameter, default in with_defaults(part.args)
+            if parameter.arg == given[0].id and default is not None
         ]
     return len(given) == 1 and isinstance(given[0], ast.Constant) and _is_long(given[0], tree)
-
-
-def _default(function: FunctionNode, name: str) -> list[ast.expr]:
-    """What a parameter of `__init__` is by default."""
-    args = function.args
-    if function.name != "__init__" or name not in {a.arg for a in (*args.args, *args.kwonlyargs)}:
-        return []
-    plain = dict(
-        zip([a.arg for a in args.args][len(args.args) - len(args.defaults) :], args.defaults, strict=True)
-    )
-    named = {a.arg: d for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None}
-    return [d for d in [plain.get(name, named.get(name))] if d is not None]
 
 
 def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> Iterator[ast.AST]:
@@ -229,7 +218,7 @@ def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[
                 inner = target.value if isinstance(target, ast.Subscript) else target
                 if is_it(inner):
                     if isinstance(target, ast.Subscript) or (
-                        isinstance(inner, ast.Attribute) and not _is_self(inner)
+                        isinstance(inner, ast.Attribute) and not is_name(inner.value, "self")
                     ):
                         yield node
         elif isinstance(node, ast.Global) and name in node.names:
@@ -249,7 +238,3 @@ def _names_of(tree: ast.AST, attribute: str) -> set[str]:
             or (isinstance(part.value, ast.Call) and getattr(part.value.func, "id", "") == "getattr")
         )
     }
-
-
-def _is_self(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"

@@ -11,7 +11,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, parts, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parts, says_none, walk
 from pt2lint.static.values import (
     UNKNOWN,
     Dict,
@@ -86,7 +86,7 @@ class KeptState:
         if not any(isinstance(one, Tensor) for one in parts) or any(is_none(one) for one in parts):
             return False
         made = self.set_by_init(owner.cls, target.attr)
-        if len(made) != 1 or not isinstance(made[0], ast.Constant) or made[0].value is not None:
+        if len(made) != 1 or not says_none(made[0]):
             return False
         if target not in self._asked_for_none:
             self._asked_for_none[target] = _is_asked_for_none(target, node)
@@ -238,9 +238,7 @@ class KeptState:
         assert owner.cls is not None
         name = owner.cls.name
         return any(
-            any(
-                isinstance(v, ast.Call) and isinstance(v.func, ast.Name) and v.func.id == name for v in values
-            )
+            any(isinstance(v, ast.Call) and is_name(v.func, name) for v in values)
             and owner in options(self.at.names.global_name(module, at_top))
             for at_top, values in module.assigned.items()
         )
@@ -424,7 +422,7 @@ def _own(node: ast.expr, method: FunctionNode) -> str:
     """The name of the object's own attribute that the expression is, or is an item of."""
     inner = node.value if isinstance(node, ast.Subscript) else node
     me = method.args.args[0].arg if method.args.args else ""
-    if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == me:
+    if isinstance(inner, ast.Attribute) and is_name(inner.value, me):
         return inner.attr
     return ""
 
@@ -436,8 +434,7 @@ def _made(node: ast.expr, function: FunctionNode) -> ast.expr:
     made = [
         part.value
         for part in walk(function)
-        if isinstance(part, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == node.id for t in part.targets)
+        if isinstance(part, ast.Assign) and any(is_name(t, node.id) for t in part.targets)
     ]
     return made[0] if len(made) == 1 else node
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pt2lint.static.source.nodes import FunctionNode, parts
+from pt2lint.static.source.nodes import FunctionNode, is_name, parts
 
 ADD = ("append", "extend", "insert")
 
@@ -69,13 +69,10 @@ def _is_longer(value: ast.expr, name: str) -> bool:
         return _is_longer(value.body, name) or _is_longer(value.orelse, name)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         sides = (value.left, value.right)
-        return any(isinstance(s, ast.Name) and s.id == name for s in sides) and any(map(_holds_any, sides))
+        return any(is_name(s, name) for s in sides) and any(map(_holds_any, sides))
     if not isinstance(value, (ast.List, ast.Tuple)) or len(value.elts) < 2:
         return False
-    return any(
-        isinstance(e, ast.Starred) and isinstance(e.value, ast.Name) and e.value.id == name
-        for e in value.elts
-    )
+    return any(isinstance(e, ast.Starred) and is_name(e.value, name) for e in value.elts)
 
 
 def _holds_any(value: ast.expr) -> bool:

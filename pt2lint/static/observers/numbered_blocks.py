@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, below, binds, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, below, binds, is_name, parts, unit_of, walk
 from pt2lint.static.values import UNKNOWN, Class, Instance, Py, Tensor, Unknown, Value, Wrapped
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class NumberedBlocks:
         for part in _in_any_case(definition) if own else ():
             for place in _picking(part):
                 if isinstance(place, ast.Attribute) and place.attr in own:
-                    if isinstance(place.value, ast.Name) and place.value.id == me:
+                    if is_name(place.value, me):
                         details = {"class": cls.name, "method": "forward", "apart": "yes"}
                         self.at.notebook.note(place, "compile block", frame, details=details)
                         return
@@ -164,7 +164,7 @@ class NumberedBlocks:
         read = {
             part.attr
             for part in _in_any_case(method)
-            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == me
+            if isinstance(part, ast.Attribute) and is_name(part.value, me)
         }
         state = self.at.objects.state(self.at.objects.instance(cls))
         for attribute, value in cls.layers():
@@ -318,7 +318,7 @@ def _is_made_of(value: ast.expr, names: set[str]) -> bool:
         return _is_made_of(value.left, names) or _is_made_of(value.right, names)
     if isinstance(value, ast.JoinedStr):
         return any(isinstance(v, ast.FormattedValue) and _is_made_of(v.value, names) for v in value.values)
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "str":
+    if isinstance(value, ast.Call) and is_name(value.func, "str"):
         return any(_is_made_of(argument, names) for argument in value.args)
     return isinstance(value, ast.Name) and value.id in names
 
@@ -353,7 +353,7 @@ def _asked_for(part: ast.AST) -> str:
     """The attribute that is read: `attention.index`, `getattr(attention, "index", -1)`."""
     if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
         return part.attr
-    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "getattr":
+    if isinstance(part, ast.Call) and is_name(part.func, "getattr"):
         name = part.args[1] if len(part.args) > 1 else None
         return str(name.value) if isinstance(name, ast.Constant) else ""
     return ""

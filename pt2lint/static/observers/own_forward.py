@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.op import Op
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, last_word, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, unit_of, walk
 from pt2lint.static.values import Ext
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class OwnForward:
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
             owner = call.func.value
-            own = call.func.attr == "forward" and isinstance(owner, ast.Name) and owner.id == me
+            own = call.func.attr == "forward" and is_name(owner, me)
             if own and not any(self._made_up(a, frame) for a in call.args):
                 column = cls.module.column(call.lineno, call.col_offset)
                 self._callers[cls.module.path, call.lineno, column] = (method, cls)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pt2lint.libraries.call import Call
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.source.nodes import FunctionNode, assigned_once, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, assigned_once, is_name, unit_of, walk
 from pt2lint.static.values import Ext, Func, Instance, Partial, Value
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Padding:
 
     def is_padding(self, call: ast.Call, frame: Frame) -> bool:
         """`pad_sequence(rows)`, `max(len(row) for row in rows)`, `tokenizer(rows, padding=True)`"""
-        if isinstance(call.func, ast.Name) and call.func.id == "max":
+        if is_name(call.func, "max"):
             return any(isinstance(p, ast.Name) and p.id == "len" for p in walk(call))
         padding = next((k.value for k in call.keywords if k.arg == "padding"), None)
         if isinstance(padding, ast.Constant) and padding.value in (True, "longest"):

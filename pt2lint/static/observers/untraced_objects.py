@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.special import OPERATORS
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import parts, walk
+from pt2lint.static.source.nodes import is_name, parts, walk
 from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class UntracedObjects:
             self._marked(node, owner.id, frame)
         elif node.func.attr == "mark_non_differentiable" and isinstance(owner, ast.Name):
             self._without_gradient(node, frame)
-        elif isinstance(owner, ast.Name) and owner.id == "self":
+        elif is_name(owner, "self"):
             self._part_called(node, func, frame)
         elif isinstance(owner, (ast.Call, ast.Name)):
             self._method_of_made(node, env, frame)
@@ -204,7 +204,7 @@ class UntracedObjects:
         else:
             marks = context in frame.parameters and any(
                 (dotted(call.func) or "").rpartition(".")[2] == helper
-                and any(isinstance(one, ast.Name) and one.id == first for one in call.args)
+                and any(is_name(one, first) for one in call.args)
                 for call in parts(forward[1], ast.Call)
             )
         if marks:
@@ -219,7 +219,7 @@ class UntracedObjects:
         if forward is None or node not in walk(forward) or not isinstance(marked, ast.Name):
             return
         returned = [part.value for part in walk(forward) if isinstance(part, ast.Return)]
-        if returned and all(isinstance(one, ast.Name) and one.id == marked.id for one in returned):
+        if returned and all(is_name(one, marked.id) for one in returned):
             self._note(node, frame, "without gradient")
 
     def _part_called(self, node: ast.Call, func: Value, frame: Frame) -> None:
@@ -246,13 +246,9 @@ class UntracedObjects:
                     and call.func.attr in adders
                 ):
                     to = call.func.value
-                    if isinstance(to, ast.Name) and to.id == "self":
+                    if is_name(to, "self"):
                         known.add("")
-                    elif (
-                        isinstance(to, ast.Attribute)
-                        and isinstance(to.value, ast.Name)
-                        and to.value.id == "self"
-                    ):
+                    elif isinstance(to, ast.Attribute) and is_name(to.value, "self"):
                         known.add(to.attr)
         return known
 

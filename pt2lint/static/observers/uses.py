@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
-from pt2lint.static.source.nodes import FunctionNode, is_range, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, is_range, parts, unit_of, walk
 from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value
 
 if TYPE_CHECKING:
@@ -271,9 +271,9 @@ def _made(name: ast.expr, node: FunctionNode) -> ast.expr:
                 found += [
                     ast.Subscript(part.value, ast.Constant(at), ast.Load())
                     for at, each in enumerate(target.elts)
-                    if isinstance(each, ast.Name) and each.id == name.id
+                    if is_name(each, name.id)
                 ]
-            elif isinstance(target, ast.Name) and target.id == name.id:
+            elif is_name(target, name.id):
                 found.append(part.value)
     return found[0] if len(found) == 1 else name
 
@@ -283,7 +283,7 @@ def _sized(length: ast.expr) -> tuple[ast.Name | None, int]:
     at: ast.expr | None = ast.Constant(0)
     owner: ast.expr | None = None
     if isinstance(length, ast.Call) and len(length.args) == 1:
-        if isinstance(length.func, ast.Name) and length.func.id == "len":
+        if is_name(length.func, "len"):
             owner = length.args[0]
         elif isinstance(length.func, ast.Attribute) and length.func.attr == "size":
             owner, at = length.func.value, length.args[0]

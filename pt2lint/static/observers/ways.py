@@ -20,9 +20,11 @@ from pt2lint.static.source.nodes import (
     FunctionNode,
     Unit,
     binds,
+    is_name,
     last_word,
     parameters_in,
     parts,
+    says_none,
     unit_of,
     walk,
     yields,
@@ -241,7 +243,9 @@ class Ways:
             return OBSERVED if _observes(arg, self.whole(frame)) else ""
         if isinstance(arg, ast.Subscript):
             places = arg.slice.elts if isinstance(arg.slice, ast.Tuple) else [arg.slice]
-            if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) or any(map(_is_none, places[:1])):
+            if any(isinstance(p, ast.Slice) and _is_one(p) for p in places) or any(
+                map(says_none, places[:1])
+            ):
                 return ONE
             # What is cut off at some length is given as well: `x[:, -self.block_size :]`.
             cut = isinstance(arg.value, ast.Name) and all(map(_cuts, places))
@@ -469,18 +473,11 @@ def _requires(part: ast.AST, name: str) -> bool:
     """`images.requires_grad = True`, `images.requires_grad_()`"""
     if isinstance(part, ast.Call):
         part = part.func
-        return isinstance(part, ast.Attribute) and part.attr == REQUIRES and _is_named(part.value, name)
+        return isinstance(part, ast.Attribute) and part.attr == REQUIRES and is_name(part.value, name)
     sets = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
     return (
-        isinstance(part, ast.Attribute)
-        and sets
-        and f"{part.attr}_" == REQUIRES
-        and _is_named(part.value, name)
+        isinstance(part, ast.Attribute) and sets and f"{part.attr}_" == REQUIRES and is_name(part.value, name)
     )
-
-
-def _is_named(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
 
 
 def _is_one(part: ast.Slice) -> bool:
@@ -593,10 +590,6 @@ def _gives_one(word: str, call: ast.Call) -> bool:
         drawn = given.get("num_samples", call.args[-1] if call.args else None)
         return getattr(drawn, "value", None) == 1
     return word == "unsqueeze"
-
-
-def _is_none(part: ast.expr) -> bool:
-    return isinstance(part, ast.Constant) and part.value is None
 
 
 def _cuts(part: ast.expr) -> bool:

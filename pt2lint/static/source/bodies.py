@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, is_range, walk, with_inner
+from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, is_name, is_range, walk, with_inner
 
 _ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
 
@@ -73,11 +73,7 @@ def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
         elif isinstance(node, ast.AugAssign):
             targets.append((node.target, None))
         for target, value in targets:
-            if (
-                isinstance(target, ast.Attribute)
-                and isinstance(target.value, ast.Name)
-                and target.value.id == me
-            ):
+            if isinstance(target, ast.Attribute) and is_name(target.value, me):
                 found.append((target.attr, value))
     return found
 
@@ -91,7 +87,7 @@ def hands(function: FunctionNode, name: str) -> list[ast.expr]:
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Attribute) and target.attr == name
-        if not (isinstance(target.value, ast.Name) and target.value.id == me)
+        if not (is_name(target.value, me))
     ]
 
 
@@ -102,7 +98,7 @@ def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
         (given.attr, node)
         for node in _nodes(method)
         if isinstance(node, ast.Call) and node.args and isinstance(given := node.args[0], ast.Attribute)
-        if isinstance(given.value, ast.Name) and given.value.id == me
+        if is_name(given.value, me)
     ]
 
 
@@ -129,8 +125,7 @@ def _does(method: FunctionNode) -> Does:
         for callee in callees
         if isinstance(callee, ast.Attribute)
         and isinstance(callee.value, ast.Call)
-        and isinstance(callee.value.func, ast.Name)
-        and callee.value.func.id == "super"
+        and is_name(callee.value.func, "super")
     )
     always = _always(method.__dict__["body"])
     adds = any(_adds(part) for statement in always for part in walk(statement))
@@ -165,7 +160,7 @@ def counting(method: FunctionNode) -> Counting:
         if fits and isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
             counted.add(target.attr)
     last = method.__dict__["body"][-1]
-    is_property = any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
+    is_property = any(is_name(d, "property") for d in method.decorator_list)
     returned = last.value if is_property and isinstance(last, ast.Return) else None
     shown = (part.attr for part in ast.walk(returned) if isinstance(part, ast.Attribute)) if returned else ()
     return Counting(method.name, frozenset(counted), frozenset(shown))
@@ -180,7 +175,7 @@ def puts(function: FunctionNode, name: str) -> list[ast.Call]:
         node.value
         for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        if any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        if any(is_name(target, name) for target in node.targets)
     ]
 
 
@@ -194,7 +189,7 @@ def callees(function: FunctionNode) -> list[ast.expr]:
 def _own(callee: ast.expr) -> str:
     """`self.NAME(...)`, `self.NAME.method(...)`"""
     while isinstance(callee, ast.Attribute):
-        if isinstance(callee.value, ast.Name) and callee.value.id == "self":
+        if is_name(callee.value, "self"):
             return callee.attr
         callee = callee.value
     return ""

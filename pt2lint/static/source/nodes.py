@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from pt2lint.static.source.data import without_data
 
@@ -166,6 +166,16 @@ def parameters_in(a: ast.arguments) -> list[ast.arg]:
     return [*a.posonlyargs, *a.args, *a.kwonlyargs]
 
 
+def with_defaults(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """These parameters, those that go by name alone last, each with its default."""
+    known: list[tuple[ast.arg, ast.expr | None]] | None = a.__dict__.get("pt2lint")
+    if known is None:
+        required = len(a.posonlyargs) + len(a.args) - len(a.defaults)
+        defaults = [*[None] * required, *a.defaults, *a.kw_defaults]
+        known = a.__dict__["pt2lint"] = list(zip(parameters_in(a), defaults, strict=True))
+    return known
+
+
 def last_word(node: ast.AST) -> str:
     """`c` of `a.b.c` and of `c`; "" of anything else."""
     return str(getattr(node, "attr", getattr(node, "id", "")))
@@ -189,9 +199,19 @@ def _names(kind: type[ast.AST]) -> tuple[str, ...]:
     return names
 
 
-def is_range(node: ast.expr) -> bool:
+def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
+    """The name itself, as it stands in code: `self`."""
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def says_none(node: ast.AST | None) -> TypeGuard[ast.Constant]:
+    """`None`, as it stands in code."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_range(node: ast.AST) -> bool:
     """`range(...)`"""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+    return isinstance(node, ast.Call) and is_name(node.func, "range")
 
 
 def yields(node: FunctionNode) -> bool:

@@ -7,6 +7,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from pt2lint.static.source.nodes import is_range
+
 # Any mention will do: who has chosen what to compile needs no advice on what to name.
 _COMPILES = re.compile(
     r"torch[._]compile|_dynamo|from torch import [^\n]*\bcompile\b|(?<!\bre)(?<!\bregex)\.compile\("
@@ -47,7 +49,7 @@ def _computes_gradients(body: Sequence[ast.AST]) -> bool:
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.While)):
             continue
-        if isinstance(node, ast.For | ast.AsyncFor) and not _is_range(node.iter):
+        if isinstance(node, ast.For | ast.AsyncFor) and not is_range(node.iter):
             continue
         if (
             isinstance(node, ast.Call)
@@ -58,7 +60,3 @@ def _computes_gradients(body: Sequence[ast.AST]) -> bool:
         if _computes_gradients([*ast.iter_child_nodes(node)]):
             return True
     return False
-
-
-def _is_range(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
