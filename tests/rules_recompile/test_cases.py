@@ -11,13 +11,12 @@ from pt2lint.finding import Finding
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint, load_rules
+from tests.linting import headed
 from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
     "a compilation for each size": """
-import torch
-
 class Cache:
     def __init__(self, model):
         self.model = model
@@ -45,8 +44,6 @@ class Cache:
         return self.compiled[x.shape](x)
 """,
     "lists that are cut once they are long": """
-import torch
-
 class Bank(torch.nn.Module):
     def __init__(self, size=64):
         super().__init__()
@@ -75,8 +72,6 @@ class Bank(torch.nn.Module):
 torch.compile(Bank())(torch.ones(3))
 """,
     "what a function makes of a loop's number": """
-import torch
-
 class Block(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -137,9 +132,6 @@ for n in (3, 5, 3, 5, 3, 5, 3, 5, 3, 5):
     generate(torch.ones(1, 4), many=n)
 """,
     "numbers that compiled code counts in a class": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     calls = 0
     depth = 0
@@ -166,7 +158,6 @@ def run(x):
 """,
     "what Python's mathematics make of a number": """
 import math
-import torch
 
 @torch.compile
 def decayed(x, t, rate):
@@ -193,9 +184,6 @@ def run(x):
         rooted(x)
 """,
     "how deep contexts are nested": """
-import torch
-from torch import nn
-
 class Depth:
     def __init__(self):
         self.active = 0
@@ -219,8 +207,6 @@ class Net(nn.Module):
             return x * 2 if self.depth.active else x
 """,
     "loops that begin at the end": """
-import torch
-
 @torch.compile
 def returns(rewards: torch.Tensor, rate: float):
     sums, last = torch.zeros_like(rewards), 0.0
@@ -230,9 +216,6 @@ def returns(rewards: torch.Tensor, rate: float):
     return sums
 """,
     "buffers that are joined to": """
-import torch
-from torch import nn
-
 class Kept(nn.Module):
     def __init__(self):
         super().__init__()
@@ -275,8 +258,6 @@ def run(rows):
         kept(emptied(x))
 """,
     "options of a loader in a dictionary": """
-import torch
-from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 net = torch.compile(nn.Linear(4, 4))
@@ -303,9 +284,6 @@ train(DataLoader(data, batch_size=4, **workers))  # PTR212
 whole()
 """,
     "objects of one class, whichever it is": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -340,8 +318,6 @@ step(torch.optim.LBFGS(model.parameters()))
 estimate()
 """,
     "a teacher beside a compiled student": """
-import torch
-from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 class Net(nn.Module):
@@ -367,9 +343,6 @@ def train():
         model(x).sum().backward()
 """,
     "modules whose forward is compiled": """
-import torch
-from torch import nn
-
 class Scaled(nn.Module):
     def __init__(self):
         super().__init__()
@@ -412,8 +385,6 @@ def other(x):
         plain(x, i / 2)
 """,
     "marks that are lost": """
-import torch
-
 model = torch.compile(torch.nn.Linear(3, 3))
 
 def train(loader, device):
@@ -455,8 +426,6 @@ def marked(loader, device):
         model(batch)
 """,
     "functions that make what they are asked for as long": """
-import torch
-
 def crop(data, n):
     at = torch.randint(len(data) - n, (2,))
     return torch.stack([data[j : j + n] for j in at])
@@ -517,9 +486,6 @@ def run(data):
         fuse(boxes(3))
 """,
     "blocks whose compiled method reads their number": """
-import torch
-from torch import nn
-
 class Block(nn.Module):
     def __init__(self, index, width):
         super().__init__()
@@ -559,9 +525,6 @@ class Net(nn.Module):
         self.plain = nn.ModuleList([Plain(i) for i in range(12)])
 """,
     "a place in a cache": """
-import torch
-from torch import nn
-
 class Cache(nn.Module):
     def __init__(self):
         super().__init__()
@@ -581,7 +544,6 @@ cache = torch.compile(Cache())
     "numbers that dictionaries and objects hold": """
 from dataclasses import dataclass
 from types import SimpleNamespace
-import torch
 
 @dataclass
 class Lengths:
@@ -622,9 +584,6 @@ def run(x, masks, n=0):
         fixed(x, Lengths(lens, n + n))
 """,
     "parameters that are unfrozen": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -674,8 +633,6 @@ def others(x):
 late(torch.ones(3))
 """,
     "pieces that are joined": """
-import torch
-
 def score(x):
     return x.sum()
 
@@ -688,8 +645,6 @@ def run(chosen, rejected, n):
         same(torch.cat([chosen, rejected]))
 """,
     "numbers that a trainer counts in": """
-import torch
-from torch import nn
 from torch.nn import functional as F
 
 class Block(nn.Module):
@@ -767,9 +722,6 @@ class Trainer:
             stretched(data, 1 + epoch / 10)  # PTR207
 """,
     "what a forward calls that is compiled by itself": """
-import torch
-from torch import nn
-
 class Norm(nn.Module):
     def __init__(self, eps):
         super().__init__()
@@ -806,9 +758,6 @@ class Model(nn.Module):
         return x
 """,
     "a setting under a name": """
-import torch
-from torch import nn
-
 class Layer:
     def __init__(self):
         self.scaling = {"a": 1.0}
@@ -827,9 +776,6 @@ class Linear(nn.Module, Layer):
 compiled = torch.compile(Linear())
 """,
     "blocks with a number each": """
-import torch
-from torch import nn
-
 class Attention(nn.Module):
     def __init__(self, width, layer_idx):
         super().__init__()
@@ -874,8 +820,6 @@ class Model(nn.Module):
             layer.compile()
 """,
     "two ways that are one": """
-import torch
-
 @torch.compile
 def norm(x, squared):
     return x.square().mean() if squared else x.abs().mean()
@@ -913,8 +857,6 @@ def left_or_not_compiled(x: torch.Tensor):
     return counted(x, True) + counted(x, False)
 """,
     "parameters, and what is None at first": """
-import torch
-
 @torch.compile
 def update(p, g, rate=0.1):
     return p - rate * g
@@ -984,9 +926,6 @@ def from_the_start(x: torch.Tensor):
     return y
 """,
     "a model that nothing compiles here, beside a function that is": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1023,7 +962,6 @@ def main(batches):
 """,
     "schedules, which compute with numbers of Python alone": """
 import math
-import torch
 
 @torch.compile
 def rate(step, warm_up=10, most=1e-3):
@@ -1045,8 +983,6 @@ def main(batches, optimizer, options):
         scaled(x, step)  # PTR220
 """,
     "state that changes in a function that is left to Python": """
-import torch
-
 steps = 0
 
 class Agent:
@@ -1086,7 +1022,6 @@ def main(batches: list[torch.Tensor]):
 """,
     "numbers after a break": """
 import time
-import torch
 
 @torch.compile
 def train(model, x):
@@ -1109,7 +1044,6 @@ def left_to_python(model, loader):
     return total, time.time() - start
 """,
     "learning rates": """
-import torch
 from torch import optim
 from torch.optim import AdamW, SGD
 from torch.optim.lr_scheduler import LambdaLR
@@ -1185,8 +1119,6 @@ def own_optimizer():
     torch.compile(Adam([], lr=0.1).step)()
 """,
     "state": """
-import torch
-
 COUNT = 0
 RATE = 1.0
 SEEN = []
@@ -1281,8 +1213,6 @@ def g():
     TABLE.clear()
 """,
     "state that outlives the call": """
-import torch
-
 MEMO = {}
 TABLE = None
 
@@ -1410,8 +1340,6 @@ def watched(name):
     return torch.compile(run)
 """,
     "arguments that change": """
-import torch
-
 class Layer(torch.nn.Module):
     def __init__(self, index):
         super().__init__()
@@ -1494,8 +1422,6 @@ def generate(x, sigmas: list[float], total, n: int):
 train(Net(), torch.ones(2, 4), torch.ones(2, 4), [1], [], 3)
 """,
     "calls": """
-import torch
-
 def scale(x):
     return x * 2
 
@@ -1557,8 +1483,6 @@ torch._dynamo.config.recompile_limit = 64  # PTR208
 torch._dynamo.config.cache_size_limit = 4
 """,
     "names of a module's parts": """
-import torch
-
 class Adapted(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1583,9 +1507,7 @@ for batch in range(9):
     compiled(torch.ones(3))
 """,
     "texts, keys and numbers that are constants": """
-import torch
 import torch.nn.functional as F
-from torch import nn
 
 scales = {}
 
@@ -1688,8 +1610,6 @@ def main(data, names: list[str], total_steps, k: int, layers):
     "state of objects that others hold": """
 import dataclasses
 
-import torch
-
 class Constant:
     def __init__(self, values):
         self.values = torch.tensor(values)
@@ -1751,8 +1671,6 @@ class Trainer:
         return x * 2
 """,
     "a prompt, and then what a step gives": """
-import torch
-
 class Speaker(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1772,9 +1690,6 @@ class Speaker(torch.nn.Module):
         return x, y
 """,
     "blocks with a text of their own": """
-import torch
-from torch import nn
-
 class Keyed(nn.Module):
     def __init__(self, name):
         super().__init__()
@@ -1812,9 +1727,6 @@ for block in told:
     block.compile()
 """,
     "blocks with a number by which something is picked": """
-import torch
-from torch import nn
-
 class Named(nn.Module):
     def __init__(self, block, index, scale):
         super().__init__()
@@ -1858,9 +1770,6 @@ class Model(nn.Module):
             layer.attention.place = index
 """,
     "attributes set from outside": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1925,9 +1834,6 @@ def in_place(loader):
         late(x)
 """,
     "numbers that callers count": """
-import torch
-from torch import nn
-
 STEP = 0
 SHARED = {"at": 0, "unread": 0, "size": [0]}
 PLACES = [0, 1]
@@ -2042,8 +1948,6 @@ def main(x, args):
         columns(torch.ones(3, i))  # PTR213
 """,
     "numbers that Lightning counts": """
-import torch
-from torch import nn
 import pytorch_lightning as pl
 
 class VAE(pl.LightningModule):
@@ -2094,8 +1998,6 @@ def main(data):
     pl.Trainer(max_epochs=30).fit(Apart(), data)
 """,
     "sizes": """
-import torch
-
 def g(x):
     return x * 2
 
@@ -2154,7 +2056,6 @@ def main(x, data):
         f(x[:a], b, f"{d}", d + e)
 """,
     "loaders": """
-import torch
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
@@ -2197,8 +2098,6 @@ def step(model, target, inputs):
     return (model(inputs) - target).sum()
 """,
     "the last batch of a loader, for a model that nothing compiles here": """
-import torch
-from torch import nn
 from torch.utils.data import DataLoader
 
 class Net(nn.Module):
@@ -2225,8 +2124,6 @@ def main(data, held_out):
 """,
     "the last batch of a loader, in a script that trains what nothing compiles": """
 import sys
-import torch
-from torch import nn
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
@@ -2256,9 +2153,6 @@ def main(data, held_out):
     evaluate(DataLoader(held_out, batch_size=64), net)  # PTR212
 """,
     "gradients that another network made, in a script that trains what nothing compiles": """
-import torch
-from torch import nn
-
 class Generator(nn.Module):
     def __init__(self):
         super().__init__()
@@ -2284,9 +2178,6 @@ for real in [torch.ones(2, 4)] * 10:
     other = fake.detach()
 """,
     "sizes that are kept": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self, k):
         super().__init__()
@@ -2332,9 +2223,7 @@ class Reset(nn.Module):
         return x * 2
 """,
     "who compiles what, and who wants gradients": """
-import torch
 from elsewhere import create_model, prepare
-from torch import nn
 
 class Net(nn.Module):
     def forward(self, x):
@@ -2399,7 +2288,6 @@ def train(x: torch.Tensor):
     learn(x)
 """,
     "requests": """
-import torch
 from fastapi import FastAPI
 
 app = FastAPI()
@@ -2422,7 +2310,8 @@ def script(x):
 
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
-    assert sorted(codes(CASES[name], tmp_path, "PTR")) == marked(CASES[name])
+    source = headed(CASES[name])
+    assert sorted(codes(source, tmp_path, "PTR")) == marked(source)
 
 
 TRAIN = """

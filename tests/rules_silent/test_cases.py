@@ -11,13 +11,12 @@ from torch import nn
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
+from tests.linting import headed
 from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
     "compiled in a list that nobody keeps": """
-import torch
-
 class Ensemble(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -31,8 +30,6 @@ class Ensemble(torch.nn.Module):
         return sum(m(x) for m in self.members)
 """,
     "methods that a wrapper has itself": """
-import torch
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -72,8 +69,6 @@ inside.eval()
 """,
     "objects that draw": """
 import random
-
-import torch
 
 RNG = random.Random(0)
 
@@ -128,8 +123,6 @@ def run():
     return [(net(torch.ones(3)), given(torch.ones(3), rng), made(torch.ones(3))) for _ in range(3)]
 """,
     "masks of bytes": """
-import torch
-
 class Net(torch.nn.Module):
     def forward(self, x: torch.Tensor, mask=None, kept: torch.ByteTensor = None):
         if mask is None:
@@ -145,8 +138,6 @@ class Net(torch.nn.Module):
 """,
     "deques that are full": """
 from collections import deque
-
-import torch
 
 LAST, KEPT = deque(maxlen=2), deque()
 
@@ -184,8 +175,6 @@ def run():
 """,
     "members of enumerations": """
 import enum
-
-import torch
 
 class Kind(enum.IntEnum):
     TEXT = 0
@@ -226,9 +215,6 @@ def f(x):
     return x * 2
 """,
     "the module as it was is called beside its wrapper": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -375,9 +361,6 @@ def in_place(x):
     return validate(net, x)
 """,
     "parts of a module that is given, in a file that keeps no states": """
-import torch
-from torch import nn
-
 def compile_blocks(model: nn.Module, backend):
     for name, block in model.layers.named_children():
         block = torch.compile(block, backend=backend, fullgraph=True)
@@ -420,9 +403,6 @@ def compile_made():
     return model(torch.ones(3))
 """,
     "parts that are replaced, in a file of which another function knows of the wrapper": """
-import torch
-from torch import nn
-
 def compile_blocks(model: nn.Module):
     for name, block in model.layers.named_children():
         model.layers.register_module(name, torch.compile(block))  # PTS303
@@ -432,9 +412,6 @@ def compile_whole(model: nn.Module):
     model.compile()
 """,
     "parts that are replaced by a function that knows of the wrapper": """
-import torch
-from torch import nn
-
 def compile_blocks(model: nn.Module):
     # The checkpoints of this have _orig_mod in their names.
     for name, block in model.layers.named_children():
@@ -446,9 +423,6 @@ def compile_documented(model: nn.Module):
         model.layers.register_module(name, torch.compile(block))
 """,
     "parts that are replaced one by one": """
-import torch
-from torch import nn
-
 def by_name(model: nn.Module):
     for name, block in model.layers.named_children():
         block = torch.compile(block, fullgraph=True)
@@ -486,8 +460,6 @@ def save(model, path):
     torch.save([p.detach() for p in model.parameters()], path + "checkpoint")
 """,
     "saved under the flag that compiles": """
-import torch
-
 class Pipeline:
     def __init__(self, compiles=False):
         self.compiles = compiles
@@ -502,9 +474,6 @@ class Pipeline:
         return self.model.eval().parameters()
 """,
     "the class of another": """
-import torch
-from torch import nn
-
 class Ema(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -535,9 +504,6 @@ def run(model: nn.Module):
     return isinstance(fast, Ema), isinstance(fast, Net)  # PTS304
 """,
     "what a wrapper refuses": """
-import torch
-from torch import nn
-
 def run(compiled: bool):
     stack = torch.compile(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
     first = stack[0]  # PTS337
@@ -564,9 +530,6 @@ run(True)
 train(nn.Linear(3, 3))
 """,
     "parts compiled by their module": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -587,9 +550,6 @@ def save_on_master(*args, **kwargs):
 run()
 """,
     "a list of compiled parts": """
-import torch
-from torch import nn
-
 class Stack(nn.Module):
     def __init__(self):
         super().__init__()
@@ -620,8 +580,6 @@ run()
 """,
     "names and types of the wrapper": """
 import re
-import torch
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 NO_DECAY = ["head.bias", "body.bias"]
@@ -693,8 +651,6 @@ names()
     "names that others keep": """
 import copy
 from collections import OrderedDict
-import torch
-from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 FROZEN = ("0.", "1.")
@@ -756,9 +712,6 @@ train(True)
 best()
 """,
     "a script that goes on with the original": """
-import torch
-from torch import nn
-
 class Runner:
     def __init__(self, model):
         self.model = model
@@ -785,9 +738,6 @@ for _ in range(3):
     used(third(step(torch.ones(1, 3))))
 """,
     "parts that are replaced": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self, part, compiled: bool):
         super().__init__()
@@ -810,9 +760,6 @@ def run(agent, path):
     agent.restore(path)
 """,
     "a script that loads": """
-import torch
-from torch import nn
-
 checkpoint = torch.load("ckpt.pt")
 model = nn.Linear(3, 3)
 model.load_state_dict(checkpoint["model"])  # PTS303
@@ -820,17 +767,11 @@ model = torch.compile(model)
 print(model(torch.ones(1, 3)))
 """,
     "a file that others import": """
-import torch
-from torch import nn
-
 model = nn.Linear(3, 3)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model = torch.compile(model)
 """,
     "a state from elsewhere": """
-import torch
-from torch import nn
-
 def run(path, compiled: bool):
     model = nn.Linear(3, 3)
     model.load_state_dict(torch.load(path), strict=False)
@@ -854,7 +795,6 @@ def run():
     torch.save(net.module.state_dict(), "m.pt")  # PTS303
 """,
     "a module in DDP that may be compiled": """
-import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 def run(compiled: bool, spread: bool):
@@ -870,8 +810,6 @@ def run(compiled: bool, spread: bool):
 """,
     "a framework is given modules": """
 import re
-import torch
-from torch import nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel as DDP
 
 class Net(nn.Module):
@@ -940,8 +878,6 @@ class Average:
 """,
     "a framework names modules by their classes, and tests them for truth": """
 import re
-import torch
-from torch import nn
 
 class Net(nn.Module):
     def forward(self, x):
@@ -1012,15 +948,10 @@ def run(first, second: int):
     return used
 """,
     "a published state is converted": """
-import torch
-
 def plain(state):
     return {key.replace("module.", ""): value for key, value in state.items()}
 """,
     "a framework takes prefixes off and counts parts of names": """
-import torch
-from torch import nn
-
 def inner(replicated: nn.DataParallel):
     return replicated.module
 
@@ -1068,7 +999,6 @@ def rates(model: nn.Module, decay):
     return groups
 """,
     "a framework takes wrappers off, saves and looks up names": """
-import torch
 from torch.nn.parallel import DistributedDataParallel as DDP
 from transformers import PreTrainedModel
 
@@ -1133,8 +1063,6 @@ def inject(model, state):
             parameter.data.copy_(state[name])
 """,
     "a module that is given its parts": """
-import torch
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 def compiled(model):
@@ -1156,8 +1084,6 @@ def unwrapped(model):
     return getattr(model, "_orig_mod", model)
 """,
     "computing method": """
-import torch
-
 class Flow(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1185,9 +1111,6 @@ def run(y):
     return flow.inverse(y)  # PTS302
 """,
     "the namespace of a tensor": """
-import torch
-from torch import nn
-
 class Scaled(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1210,7 +1133,6 @@ def outside(weight: torch.Tensor):
     return weight.__dict__
 """,
     "is_compiling is not called": """
-import torch
 from torch.compiler import is_compiling
 
 def tracing():
@@ -1231,7 +1153,6 @@ def run(x):
     return x if torch._dynamo.is_compiling else kept(x)  # PTS333
 """,
     "a decorator that is entered": """
-import torch
 import torch._dynamo as dynamo
 
 def evaluated(model, x):
@@ -1253,7 +1174,6 @@ def plain(model, x):
         return torch.compiler.disable(model)(x)
 """,
     "operators that write into what they do not declare": """
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.library import custom_op
@@ -1300,9 +1220,6 @@ def plain(out: torch.Tensor) -> None:
     out.zero_()
 """,
     "a compiled module that is tested": """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def forward(self, x):
         return x
@@ -1338,8 +1255,6 @@ def run():
     "the signature of a compiled module": """
 import inspect
 from inspect import signature
-import torch
-from torch import nn
 
 class Net(nn.Module):
     def forward(self, x, scale=1):
@@ -1368,7 +1283,6 @@ def run():
 """,
     "data that is refused": """
 import numpy as np
-import torch
 
 @torch.compile
 def made(state: np.ndarray, x: torch.Tensor):
@@ -1391,8 +1305,6 @@ def eager(state):
     return torch.FloatTensor(np.zeros(3)), torch.Tensor([state.sum()])
 """,
     "iterators": """
-import torch
-
 lin = torch.nn.Linear(3, 3)
 
 @torch.compile
@@ -1441,8 +1353,6 @@ def run(x):
         norm(tensor)
 """,
     "own forward": """
-import torch
-
 class Encoder(torch.nn.Sequential):
     def encode(self, x):
         with torch.no_grad():
@@ -1493,7 +1403,6 @@ def run(x):
     return model.predict(x)
 """,
     "random in cond": """
-import torch
 import torch.nn.functional as F
 
 class Net(torch.nn.Module):
@@ -1524,7 +1433,6 @@ model(torch.ones(3))
     "environment": """
 import os
 from os import getenv
-import torch
 
 DEBUG = os.getenv("DEBUG")
 
@@ -1544,8 +1452,6 @@ class Net(torch.nn.Module):
 """,
     "lost": """
 import pytest
-import torch
-from torch import nn
 
 class Net(nn.Module):
     def __init__(self, fast=False):
@@ -1616,8 +1522,6 @@ import contextlib
 import os
 from collections.abc import Callable
 
-import torch
-from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 from accelerate import Accelerator
 from transformers import PreTrainedModel
@@ -1782,9 +1686,6 @@ def hooks(x, watch):
 }
 
 CASES["hooks in loops"] = """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1835,8 +1736,6 @@ class Trainer:
 """
 
 CASES["hooks after a function ran the model"] = """
-import torch
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1870,8 +1769,6 @@ def main(data, watch):
 """
 
 CASES["a plain state for a wrapped module"] = """
-import torch
-
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1902,9 +1799,6 @@ def flagged(args):
 """
 
 CASES["hooks of programs"] = """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1947,8 +1841,6 @@ def main(x, watch):
 
 CASES["script"] = """
 import copy
-import torch
-from torch import nn
 from torch.func import vmap
 from torch.optim.swa_utils import AveragedModel
 
@@ -2046,9 +1938,6 @@ print(fast)
 """
 
 CASES["averaged"] = """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -2119,8 +2008,6 @@ def main(compiling):
 CASES["traced"] = """
 import functools
 import numpy as np
-import torch
-from torch import nn
 
 @functools.lru_cache(maxsize=None)
 def mask(size):
@@ -2238,8 +2125,6 @@ def caught_too(x):
 
 
 CASES["outputs of CUDA graphs"] = """
-import torch
-
 net = torch.nn.Linear(3, 3)
 fast = torch.compile(net, mode="reduce-overhead")
 plain = torch.compile(net)
@@ -2336,7 +2221,6 @@ micro(xs, optimizer)
 kept(xs, optimizer)
 """
 CASES["settings that there are not"] = """
-import torch
 import torch._dynamo as dynamo
 from torch._inductor import config
 
@@ -2377,8 +2261,6 @@ print(g(torch.ones(3)), h, i)
 CASES["a mode and options by way of a dictionary"] = """
 from dataclasses import dataclass
 
-import torch
-
 @dataclass
 class Config:
     mode: str = "default"
@@ -2411,8 +2293,6 @@ def optional(mode: str = None, options: dict = None):
     return torch.compile(f, mode=mode, options=options)
 """
 CASES["arguments of a decorator"] = """
-import torch
-
 @torch.compile(mode="max-autotune", options={"epilogue_fusion": True})  # PTS313
 def f(x):
     return x * 2
@@ -2433,8 +2313,6 @@ print(f(torch.ones(3)), Step().run(torch.ones(3)))
 CASES["a compiled method is pickled"] = """
 import copy
 import pickle
-import torch
-from torch import nn
 
 class Kept(nn.Module):
     def __init__(self):
@@ -2477,9 +2355,6 @@ def layers():
 CASES["a class is compiled"] = """
 import dataclasses
 
-import torch
-from torch import nn
-
 @torch.compile  # PTS309
 class Scale(torch.autograd.Function):
     @staticmethod
@@ -2520,7 +2395,6 @@ class Unknown(Missing):
 print(Scale.apply(torch.ones(3)), Sampler(2), Fast(3), Layer(), Called(), Unknown)
 """
 CASES["names of torch.compile that are not there"] = """
-import torch
 from torch.compiler import disable
 from torch import compiler
 
@@ -2541,8 +2415,6 @@ def named(x, re):
     return re.compile.disable(x), torch.compile.__doc__
 """
 CASES["is_compiling is asked too early"] = """
-import torch
-from torch import nn
 from torch.compiler import is_compiling
 
 COMPILING = torch.compiler.is_compiling()  # PTS333
@@ -2568,8 +2440,6 @@ class Steps:
         self.fast = is_compiling()
 """
 CASES["a state of a wrapper that a file takes off elsewhere"] = """
-import torch
-from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 class Net(nn.Module):
@@ -2595,8 +2465,6 @@ def heeded(path, compiled):
         torch.save(net.state_dict(), path)
 """
 CASES["a checkpoint that a function returns"] = """
-import torch
-
 def prepared(model, flag):
     fast = torch.compile(model)
     return fast if flag else model
@@ -2616,8 +2484,6 @@ def read(args, path):
     return state
 """
 CASES["a function of the project compiles a part"] = """
-import torch
-
 def wrapped(fn, params):
     try:
         return torch.compile(fn, backend=params["backend"])
@@ -2638,9 +2504,6 @@ class Unit:
         return self.module.state_dict()  # PTS303
 """
 CASES["what is filed under the names of a compiled module"] = """
-import torch
-from torch import nn
-
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -2663,7 +2526,6 @@ def run():
 
 
 CASES["classes that a function asks for"] = """
-import torch
 from pydantic import BaseModel
 from transformers import Gemma2Model
 
@@ -2686,7 +2548,6 @@ def hooks(accelerator, unet):
     accelerator.register_save_state_pre_hook(save)
 """
 CASES["adapters in a wrapped module"] = """
-import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
@@ -2702,7 +2563,6 @@ def adapt(compiled):
 adapt(True)
 """
 CASES["the wrapper was taken off"] = """
-import torch
 from diffusers.utils.torch_utils import is_compiled_module
 
 class Several(torch.nn.Module):
@@ -2729,8 +2589,6 @@ CASES["settings of another thread"] = """
 import asyncio
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-
-import torch
 
 torch._dynamo.config.recompile_limit = 64  # PTS340
 torch._inductor.config.fallback_random = True
@@ -2770,8 +2628,6 @@ CASES["settings for threads that compile nothing"] = """
 import threading
 from concurrent.futures import ProcessPoolExecutor
 
-import torch
-
 torch._dynamo.config.recompile_limit = 64
 
 @torch.compile
@@ -2792,7 +2648,6 @@ def main(queue):
 """
 
 CASES["settings by patch"] = """
-import torch
 from torch._dynamo import config
 from torch._inductor import config as inductor_config
 
@@ -2825,9 +2680,6 @@ with patched:
 """
 
 CASES["loops at the top of a script"] = """
-import torch
-from torch import nn
-
 net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
 parts = {"a": nn.Linear(2, 2)}
 kept = []
@@ -2846,7 +2698,8 @@ last(net(torch.ones(2)))
 
 @pytest.mark.parametrize("name", CASES)
 def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
-    assert sorted(codes(CASES[name], tmp_path, "PTS")) == marked(CASES[name])
+    source = headed(CASES[name])
+    assert sorted(codes(source, tmp_path, "PTS")) == marked(source)
 
 
 TRAINER = """

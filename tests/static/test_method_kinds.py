@@ -11,10 +11,10 @@ import torch
 
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.static.engine import lint
+from tests.linting import headed
 
 CASES = {
     "length of shared memory": """
-import torch
 from torch import multiprocessing as mp
 
 class Storage:
@@ -31,8 +31,6 @@ def sample(x):
     return x * len(STORAGE)
 """,
     "class methods of a function": """
-import torch
-
 class Exp(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -51,8 +49,6 @@ class Net(torch.nn.Module):
         return Exp.run(x)
 """,
     "functions that are marked": """
-import torch
-
 def counting(run):
     def counted(*args):
         counted.calls += 1  # PTB194
@@ -76,7 +72,6 @@ class Net(torch.nn.Module):
 """,
     "managers as decorators": """
 import contextlib
-import torch
 
 class Timed(contextlib.ContextDecorator):
     def __init__(self, name="part"):
@@ -124,8 +119,6 @@ class Net(torch.nn.Module):
         return shift(y) * scale(x)  # PTB195
 """,
     "decorators above and below": """
-import torch
-
 class Norm(torch.nn.Module):
     @torch.no_grad()
     @staticmethod
@@ -141,8 +134,6 @@ class Norm(torch.nn.Module):
         return Norm.above(x) + Norm.below(x)  # PTB190
 """,
     "parameters of an optimizer": """
-import torch
-
 def toggle(optimizer, on):
     for group in optimizer.param_groups:
         for p in group["params"]:
@@ -154,7 +145,6 @@ def step(optimizer: torch.optim.Optimizer, x):
     return x * 2
 """,
     "a global that a function sets": """
-import torch
 import torch.distributed as dist
 
 class Backend:
@@ -178,8 +168,6 @@ def f(x):
     return x
 """,
     "a part that the constructor is given": """
-import torch
-
 class Inner(torch.nn.Module):
     @torch.compiler.disable
     def compute(self, x):
@@ -197,7 +185,6 @@ def build():
     return Outer(Inner())
 """,
     "bases that are not there": """
-import torch
 from lib import Base
 from .base import Other
 
@@ -218,7 +205,6 @@ class Text(Base):
         return text.strip() if text else ""
 """,
     "tensors by what is done with them": """
-import torch
 import triton
 from library import Encoder
 
@@ -265,7 +251,6 @@ class Net(torch.nn.Module):
 """,
     "the members of an enumeration": """
 import enum
-import torch
 
 class Kind(enum.Enum):
     A = 1
@@ -279,7 +264,7 @@ def f(x, names):
 
 @pytest.mark.parametrize("name", CASES)
 def test_told(name: str) -> None:
-    text = CASES[name]
+    text = headed(CASES[name])
     wanted = [
         (line.rsplit("# ", 1)[1], number) for number, line in enumerate(text.split("\n"), 1) if "# PT" in line
     ]
@@ -290,8 +275,6 @@ def test_told(name: str) -> None:
 EAGER, WHOLE = 'backend="eager"', ", fullgraph=True"
 MENDED = {
     "class methods of a function": """
-import torch
-
 class Exp(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -311,8 +294,6 @@ def f(x):
     return Exp.apply(x)
 """,
     "decorators above": """
-import torch
-
 class Norm:
     # kept
     @torch.no_grad()
@@ -325,31 +306,23 @@ def f(x):
     return x - Norm.mean(x)
 """,
     "a tensor that fills": """
-import torch
-
 @torch.compile(backend="eager", fullgraph=True)
 def f(x):
     low = torch.full_like(x, x.min())  # kept
     return low + x.new_full((2, 3), x.max()) + torch.add(x, x, alpha=x.sum())
 """,
     "one size that fits": """
-import torch
-
 @torch.compile(backend="eager", fullgraph=True)
 def f(x):
     size = torch.prod(torch.tensor(x.shape[1:]))
     return x.view(x.shape[0], size)  # kept
 """,
     "chosen by key": """
-import torch
-
 @torch.compile(backend="eager", fullgraph=True)
 def f(x):
     return max([x[:, :2], x], key=lambda t: t.shape[1]) * 2  # kept
 """,
     "a function of each element": """
-import torch
-
 def soft(x, rate):
     if rate <= 0:
         raise ValueError("rate")
@@ -371,7 +344,9 @@ def f(x: torch.Tensor):
 def test_mended(name: str, tmp_path: Path) -> None:
     """The first fix that is offered for each finding: the same as in eager mode, in one graph, and no comment lost."""
     path = tmp_path / "m.py"
-    after = before = MENDED[name].replace(WHOLE, "")  # which captures more than the mode that is mended
+    after = before = headed(MENDED[name]).replace(
+        WHOLE, ""
+    )  # which captures more than the mode that is mended
     path.write_text(before, encoding="utf-8")
     settings = SimpleNamespace(target_torch=(2, 13))
     assert lint([str(path)], settings).findings
