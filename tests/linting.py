@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from pt2lint.finding import Finding
@@ -10,7 +11,7 @@ from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 
 HEAD = "import torch\nfrom torch import nn\n"
-PATH = "/nowhere/m.py"  # of no project, whose settings would count
+NOWHERE = Path("/nowhere")  # of no project, whose settings would count
 
 
 def headed(source: str) -> str:
@@ -18,6 +19,7 @@ def headed(source: str) -> str:
     return source if re.search(r"^(import torch|from torch import nn)$", source, re.M) else HEAD + source
 
 
-def findings(source: str, **settings: Any) -> list[Finding]:
-    """What pt2lint finds in a script of this text, with these of its settings."""
-    return lint([PATH], Settings(**settings), {PATH: source}).findings
+def findings(source: str, folder: Path = NOWHERE, **settings: Any) -> list[Finding]:
+    """What pt2lint finds in a file of this text beside what is in the folder, with these of its settings."""
+    path = str(folder / "m.py")
+    return lint([path], Settings(**settings), {path: source}).findings

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pt2lint.static.engine import lint
+from tests.linting import findings
 
 CODE = """
 import itertools
@@ -51,7 +52,5 @@ def test_a_list_is_offered_where_it_gives_the_same(tmp_path: Path, body: str, of
 @pytest.mark.parametrize(
     "made", ["list(layer.parameters())", "[*layer.parameters()]", "dict(layer.named_parameters())"]
 )
-def test_what_is_gone_over_at_once_outlives_the_break(tmp_path: Path, made: str) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(CODE.format(body=f"return part(y, {made})"))
-    assert "PTB197" not in [f.code for f in lint([str(path)]).findings]
+def test_what_is_gone_over_at_once_outlives_the_break(made: str) -> None:
+    assert "PTB197" not in [f.code for f in findings(CODE.format(body=f"return part(y, {made})"))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 
 import libcst as cst
 import pytest
@@ -12,9 +11,8 @@ from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import File
 from pt2lint.fixes.loss import what_is_lost
 from pt2lint.fixes.rewrite import rewrite, statements
-from pt2lint.project.config import Settings
-from pt2lint.static.engine import lint
 from tests.fixes.lab import function_code, nodes
+from tests.linting import findings
 
 
 def rewritten(source, replace, name="f"):
@@ -286,11 +284,9 @@ class Net(nn.Module):
         ("\n{m}x, mask=mask\n", "\n{m}x, mask=mask, {a}\n"),
     ],
 )
-def test_an_argument_more_has_a_line_where_the_others_have(before: str, after: str, tmp_path: Path) -> None:
+def test_an_argument_more_has_a_line_where_the_others_have(before: str, after: str) -> None:
     source = CALL.format(before.replace("{m}", " " * 12))
-    path = tmp_path / "m.py"
-    path.write_text(source)
-    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    (finding,) = findings(source, target_torch=(2, 13))
     (fix,) = finding.fixes[:1]
     assert apply_edits(source, fix.edits) == CALL.format(
         after.replace("{m}", " " * 12).replace("{a}", "is_causal=False")

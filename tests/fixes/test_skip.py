@@ -21,6 +21,7 @@ from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.fixes import lab
 from tests.fixes.lab import function_code, nodes
+from tests.linting import findings
 
 HEAD = """import random
 
@@ -446,9 +447,7 @@ def outcome(source, how=lambda model: model, train=True):
 
 def test_what_a_layer_counts_is_put_back(tmp_path):
     """Where it is not, a batch norm counts what was left out, and the comparison says so."""
-    path = tmp_path / "m.py"
-    path.write_text(COUNTS)
-    [found] = [one for one in lint([str(path)], Settings()).findings if one.code == "PTB110"]
+    [found] = [one for one in findings(COUNTS) if one.code == "PTB110"]
     fixes = [fix for fix in found.fixes if fix.draws_otherwise]
     plain, counting = (lab.applied(COUNTS, fix) for fix in fixes)
     assert [fix.waits_for_proof for fix in fixes] == [False, True]

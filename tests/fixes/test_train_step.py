@@ -12,6 +12,7 @@ import torch
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
+from tests.linting import findings
 
 HEAD = """
 import torch
@@ -256,13 +257,10 @@ def test_what_each_turn_of_the_loop_binds_anew_is_not_given_back(tmp_path: Path)
     assert "    return y, out\n" in new
 
 
-def test_what_is_compiled_itself_is_told_what_to_compile(tmp_path: Path) -> None:
+def test_what_is_compiled_itself_is_told_what_to_compile() -> None:
     """Neither a clock nor a loader is a reason to leave the whole step to Python."""
-    path = tmp_path / "m.py"
-    path.write_text(
-        HEAD + "import time\n" + EVALUATED.replace("    model.eval()\n", "    start = time.time()\n")
-    )
-    found = lint([str(path)], Settings(roots=["test"], target_torch=(2, 13))).findings
+    source = HEAD + "import time\n" + EVALUATED.replace("    model.eval()\n", "    start = time.time()\n")
+    found = findings(source, roots=["test"], target_torch=(2, 13))
     told = {one.code: [fix.description for fix in one.fixes] for one in found if one.code != "PTB103"}
     assert {"PTB140", "PTB188"} <= set(told)
     assert all(each[0].startswith("Compile what is done with a batch") for each in told.values())

@@ -11,7 +11,7 @@ from pt2lint.finding import Finding
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint, load_rules
-from tests.linting import headed
+from tests.linting import findings, headed
 from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
@@ -2341,13 +2341,11 @@ MAKES = (
 
 
 @pytest.mark.parametrize(("imports", "make"), MAKES)
-def test_a_tensor_rate_does_not_recompile_and_gives_the_same(imports: str, make: str, tmp_path: Path) -> None:
+def test_a_tensor_rate_does_not_recompile_and_gives_the_same(imports: str, make: str) -> None:
     import torch
 
     source = TRAIN.format(imports=imports, make=make, schedule="ExponentialLR(optimizer, 0.5)")
-    path = tmp_path / "train.py"
-    path.write_text(source, encoding="utf-8")
-    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    (finding,) = findings(source, target_torch=(2, 13))
     (fix,) = finding.fixes
     assert fix.applicability == "unsafe"
     repaired = apply_edits(source, fix.edits)
@@ -2378,23 +2376,19 @@ def test_a_tensor_rate_does_not_recompile_and_gives_the_same(imports: str, make:
     ],
 )
 def test_no_fix_where_a_tensor_would_change_the_rates(
-    make: str, schedule: str, target: tuple[int, int], tmp_path: Path
+    make: str,
+    schedule: str,
+    target: tuple[int, int],
 ) -> None:
-    path = tmp_path / "train.py"
-    path.write_text(TRAIN.format(imports="", make=make, schedule=schedule), encoding="utf-8")
-    (finding,) = lint([str(path)], Settings(target_torch=target)).findings
+    source = TRAIN.format(imports="", make=make, schedule=schedule)
+    (finding,) = findings(source, target_torch=target)
     assert finding.code == "PTR201"
     assert not finding.fixes
 
 
-def test_the_targeted_torch_changes_what_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "train.py"
-    path.write_text(
-        TRAIN.format(imports="", make=MAKES[0][1], schedule="ExponentialLR(optimizer, 0.5)"), encoding="utf-8"
-    )
-    said = {
-        t: lint([str(path)], Settings(target_torch=t)).findings[0].message for t in ((2, 5), (2, 6), (2, 15))
-    }
+def test_the_targeted_torch_changes_what_is_said() -> None:
+    source = TRAIN.format(imports="", make=MAKES[0][1], schedule="ExponentialLR(optimizer, 0.5)")
+    said = {t: findings(source, target_torch=t)[0].message for t in ((2, 5), (2, 6), (2, 15))}
     assert "every change" in said[2, 5]
     assert "once more" in said[2, 6]
     assert said[2, 6] == said[2, 15]
@@ -2522,13 +2516,9 @@ def test_a_marked_dimension_is_compiled_once(tmp_path: Path) -> None:
             assert after.value is None
 
 
-def test_an_attribute_costs_little_on_torch_2_6(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(block(next(r for r in load_rules() if r.code == "PTR211"), "Example"), encoding="utf-8")
-    codes = {
-        t: [(f.code, f.severity) for f in lint([str(path)], Settings(target_torch=t)).findings]
-        for t in ((2, 6), (2, 9))
-    }
+def test_an_attribute_costs_little_on_torch_2_6() -> None:
+    source = block(next(r for r in load_rules() if r.code == "PTR211"), "Example")
+    codes = {t: [(f.code, f.severity) for f in findings(source, target_torch=t)] for t in ((2, 6), (2, 9))}
     assert codes == {(2, 6): [("PTR211", "note")], (2, 9): [("PTR211", "warning")]}
 
 
@@ -2554,13 +2544,11 @@ def evaluate(data):
         ("model(x[0])", None),
     ],
 )
-def test_a_batch_is_marked_where_a_line_fits(call: str, fixed: str | None, tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
+def test_a_batch_is_marked_where_a_line_fits(call: str, fixed: str | None) -> None:
     source = LOADED.replace("        {call}", call if call[0] == "\t" else "        " + call)
     if call[0] == "\t":
         source = source.replace("    for x", "\tfor x").replace("\ty =", "\t\ty =")
-    path.write_text(source, encoding="utf-8")
-    (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
+    (finding,) = findings(source, target_torch=(2, 13))
     marks = [apply_edits(source, f.edits) for f in finding.fixes if "mark_dynamic" in f.description]
     assert [text.endswith(fixed or "") for text in marks] == ([True] if fixed else [])
 
@@ -2638,10 +2626,8 @@ def main(model: torch.nn.Module):
     assert [(f.code, Path(f.path).name, f.line) for f in found] == [("PTR222", "sample.py", 5)]
 
 
-def test_a_kept_number_that_is_a_constant_is_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
-        """
+def test_a_kept_number_that_is_a_constant_is_a_warning() -> None:
+    source = """
 import torch
 
 @torch.compile
@@ -2656,10 +2642,8 @@ def update(x, state):
     return x * 0.9 ** state["step"] if state["step"] > 3 else x * state["rate"]
 
 kept = {"step": 0}
-""",
-        encoding="utf-8",
-    )
-    found = lint([str(path)], Settings()).findings
+"""
+    found = findings(source)
     assert [(f.code, f.line, f.severity) for f in found] == [("PTR218", 6, "warning"), ("PTR218", 12, "note")]
 
 
@@ -2808,12 +2792,10 @@ train()
         ("None", False),
     ],
 )
-def test_batches_padded_to_the_longest(compiled: str, collate: str, pads: bool, tmp_path: Path) -> None:
+def test_batches_padded_to_the_longest(compiled: str, collate: str, pads: bool) -> None:
     source = PADDED.replace("COMPILED", compiled).replace("COLLATE", collate).replace("MARK", "pass")
-    path = tmp_path / "m.py"
-    path.write_text(source, encoding="utf-8")
     told = {"": ["note"], ", dynamic=False": ["warning"], ", dynamic=True": []}[compiled] if pads else []
-    found = [f for f in lint([str(path)], Settings(target_torch=(2, 13))).findings if f.code == "PTR227"]
+    found = [f for f in findings(source, target_torch=(2, 13)) if f.code == "PTR227"]
     assert [f.severity for f in found] == told
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
-from tests.linting import headed
+from tests.linting import findings, headed
 from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
@@ -2763,41 +2763,34 @@ def test_what_an_object_compiles_is_saved_in_another_file(
     assert [f"{Path(f.path).name}:{f.line}" for f in found] == told
 
 
-def test_torch_2_15_compiles_its_own_modules_in_place(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text("import torch\nlayer = torch.nn.Linear(3, 3)\nlayer.compile()\n", encoding="utf-8")
-    assert lint([str(path)], Settings(target_torch=(2, 13))).findings
-    assert not lint([str(path)], Settings(target_torch=(2, 15))).findings
+def test_torch_2_15_compiles_its_own_modules_in_place() -> None:
+    source = "import torch\nlayer = torch.nn.Linear(3, 3)\nlayer.compile()\n"
+    assert findings(source, target_torch=(2, 13))
+    assert not findings(source, target_torch=(2, 15))
 
 
 @pytest.mark.parametrize(
     ("target", "there"), [((2, 6), False), ((2, 9), True), ((2, 11), True), ((2, 13), True), ((2, 16), True)]
 )
-def test_a_setting_counts_by_version(target: tuple[int, int], there: bool, tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
-        "import torch\ntorch._dynamo.config.recompile_limit = 64\nprint(torch.compile(abs))\n",
-        encoding="utf-8",
-    )
-    found = lint([str(path)], Settings(target_torch=target, select=("PTS339",))).findings
+def test_a_setting_counts_by_version(target: tuple[int, int], there: bool) -> None:
+    source = "import torch\ntorch._dynamo.config.recompile_limit = 64\nprint(torch.compile(abs))\n"
+    found = findings(source, target_torch=target, select=("PTS339",))
     assert bool(found) is not there
 
 
 @pytest.mark.parametrize("severity", ["warning", "note"])
-def test_accumulated_gradients_are_a_warning_where_it_says_how_many(severity: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
+def test_accumulated_gradients_are_a_warning_where_it_says_how_many(severity: str) -> None:
     source = CASES["gradients of CUDA graphs"]
     left = "every(" if severity == "warning" else "micro("
     start = source.index(f"def {left}")
     source = source[:start] + source[source.index("def ", start + 4) :]
     source = "\n".join(line for line in source.splitlines() if not line.startswith(left))
-    path.write_text(source, encoding="utf-8")
-    found = [f for f in lint([str(path)]).findings if f.code == "PTS338"]
+    found = [f for f in findings(source) if f.code == "PTS338"]
     assert [f.severity for f in found] == [severity]
 
 
 @pytest.mark.parametrize("lost", ["torch.compile(model)", "torch.compile(model, dynamic=True)"])
-def test_compiling_in_place_compiles(lost: str, tmp_path: Path) -> None:
+def test_compiling_in_place_compiles(lost: str) -> None:
     source = f"""
 import torch
 
@@ -2810,9 +2803,7 @@ def run():
     {lost}
     return model(torch.ones(3))
 """
-    path = tmp_path / "m.py"
-    path.write_text(source, encoding="utf-8")
-    (finding,) = lint([str(path)]).findings
+    (finding,) = findings(source)
     (fix,) = finding.fixes
     assert not outcome(source).frames
     assert outcome(apply_edits(source, fix.edits)).frames
@@ -2940,10 +2931,8 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
         "def f(m, x):\n    part = m.module if isinstance(m, DDP) else m\n    return part.layer(m(x))",
     ],
 )
-def test_what_has_no_fix(body: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(HEADER + body + "\n", encoding="utf-8")
-    (finding,) = lint([str(path)]).findings
+def test_what_has_no_fix(body: str) -> None:
+    (finding,) = findings(HEADER + body + "\n")
     assert not finding.fixes
 
 
@@ -2970,11 +2959,11 @@ class Trainer:
 @pytest.mark.parametrize(
     "compiles", ["self.net = torch.compile(net)", "self.other = torch.compile(self.other)"]
 )
-def test_a_state_that_is_loaded_back_is_not_saved_under_other_names(compiles: str, tmp_path: Path) -> None:
+def test_a_state_that_is_loaded_back_is_not_saved_under_other_names(compiles: str) -> None:
     """It would no longer load into the wrapped module, which was saved and loaded before."""
-    path = tmp_path / "m.py"
-    path.write_text(LOADS.replace("COMPILE", compiles))
-    saved = next(f for f in lint([str(path)]).findings if f.code == "PTS303" and f.line == 11)
+    saved = next(
+        f for f in findings(LOADS.replace("COMPILE", compiles)) if f.code == "PTS303" and f.line == 11
+    )
     (fix,) = saved.fixes
     assert not fix.edits
     assert "where the state is loaded (line 14)" in fix.description
@@ -2995,15 +2984,14 @@ def test_a_state_that_the_plain_module_loads_is_saved_under_its_names(before: st
     assert [edit.text for edit in fix.edits] == ["net._orig_mod"]
 
 
-def test_what_a_property_returns_is_not_what_the_object_was_given(tmp_path: Path) -> None:
+def test_what_a_property_returns_is_not_what_the_object_was_given() -> None:
     """It may take the wrapper off."""
-    path = tmp_path / "m.py"
     unwraps = "    @property\n    def inner(self):\n        return unwrap(self.net)\n\n    def step(self, x):"
     source = LOADS.replace("COMPILE", "self.other = torch.compile(self.other)").replace(
         "self.net.", "self.inner."
     )
-    path.write_text(source.replace("    def step(self, x):", unwraps).replace("self.net(x)", "self.inner(x)"))
-    assert not [f for f in lint([str(path)]).findings if f.code == "PTS303"]
+    text = source.replace("    def step(self, x):", unwraps).replace("self.net(x)", "self.inner(x)")
+    assert not [f for f in findings(text) if f.code == "PTS303"]
 
 
 @pytest.mark.parametrize(
@@ -3015,10 +3003,9 @@ def test_what_a_property_returns_is_not_what_the_object_was_given(tmp_path: Path
         ("def f(m) -> None:\n    if not isinstance(m, Net):\n        raise TypeError", False),
     ],
 )
-def test_what_a_type_checker_learns_from_is_left(function: str, fixed: bool, tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(f"{HEADER}from torch import nn\n\nclass Net(nn.Module):\n    pass\n\n{function}\n")
-    (finding,) = (f for f in lint([str(path)]).findings if f.code == "PTS304")
+def test_what_a_type_checker_learns_from_is_left(function: str, fixed: bool) -> None:
+    source = f"{HEADER}from torch import nn\n\nclass Net(nn.Module):\n    pass\n\n{function}\n"
+    (finding,) = (f for f in findings(source) if f.code == "PTS304")
     assert bool(finding.fixes) is fixed
 
 
@@ -3066,28 +3053,23 @@ def checked(model: nn.Module):
     ],
 )
 def test_a_file_that_compiles_no_module_by_a_wrapper_has_none(
-    compiles: str, severity: str, tmp_path: Path
+    compiles: str,
+    severity: str,
 ) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(WRAPS.replace("COMPILE", compiles), encoding="utf-8")
-    found = [(f.line, f.severity) for f in lint([str(path)]).findings if f.code == "PTS304"]
+    found = [(f.line, f.severity) for f in findings(WRAPS.replace("COMPILE", compiles)) if f.code == "PTS304"]
     assert found == [(16, severity)]
 
 
 def test_names_in_ddp(tmp_path):
     source = CASES["a compiled module in DDP"]
-    path = tmp_path / "m.py"
-    path.write_text(source)
-    found = lint([str(path)], Settings()).findings
+    found = findings(source)
     assert ["`module._orig_mod.`" in f.message for f in found] == [True, False]
     fixed = [e.text for f in found for fix in f.fixes for e in fix.edits]
     assert fixed == ["net.module._orig_mod", "net.module._orig_mod"]
 
 
-def test_what_one_branch_alone_wraps_is_told_with_that_condition(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
-        """import torch
+def test_what_one_branch_alone_wraps_is_told_with_that_condition() -> None:
+    source = """import torch
 from torch import nn
 
 def run(loss, x):
@@ -3105,8 +3087,7 @@ def wrapped(loss, x):
 
 run(nn.CrossEntropyLoss(), 1)
 """
-    )
-    found = lint([str(path)], Settings()).findings
+    found = findings(source)
     assert [f.code for f in found] == ["PTS336", "PTS304", "PTS336"] * 2
     assert [" where " in f.message for f in found] == [True] * 3 + [False] * 3
 

@@ -21,6 +21,7 @@ from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.project import Project
 from pt2lint.static.source.reads import calls
+from tests.linting import findings
 
 LAYER = """\
 import torch
@@ -831,16 +832,15 @@ def test_what_a_text_calls(text: str, words: str, answer: bool) -> None:
     assert calls(text, words) is answer
 
 
-def test_of_several_parameters_that_differ_the_first_is_told(tmp_path: Path) -> None:
+def test_of_several_parameters_that_differ_the_first_is_told() -> None:
     names = [f"option_{n}" for n in range(8)]  # in a set they would stand in any order
     given = ", ".join(f"{name}=None" for name in names)
-    path = tmp_path / "ways.py"
-    path.write_text(
+    source = (
         f"import torch\n\n@torch.compile\ndef f(x, {given}):\n"
         f"    return x if None in ({', '.join(names)}) else x + 1\n\n"
         "x = torch.ones(3)\nf(x)\n" + f"f(x, {', '.join(f'{name}=x' for name in names)})\n"
     )
-    messages = [finding.message for finding in lint([str(path)]).findings if finding.code == "PTR222"]
+    messages = [finding.message for finding in findings(source) if finding.code == "PTR222"]
     assert messages
     assert all("`option_0`" in message for message in messages)
 
@@ -919,10 +919,9 @@ def test_what_a_file_logs_that_is_not_linted_is_told_at_the_call(
             assert not finding.fixes
 
 
-def test_a_class_that_a_match_defines_is_read_as_any(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
+def test_a_class_that_a_match_defines_is_read_as_any() -> None:
+    source = (
         "import torch\n\nmatch torch.__version__:\n    case '2':\n        class Net(torch.nn.Module):\n"
         "            def forward(self, x):\n                return x.max().item()\n"
     )
-    assert [f.code for f in lint([str(path)], Settings()).findings] == ["PTB103"]
+    assert [f.code for f in findings(source)] == ["PTB103"]

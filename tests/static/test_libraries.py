@@ -17,6 +17,7 @@ from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
 from pt2lint.static.engine import lint
 from pt2lint.static.values import Ext, Seq, Tensor
+from tests.linting import findings
 
 A = np.array([[2.0, 1.0], [1.0, 3.0]])
 MORE = {"lstsq": (A, None)}
@@ -45,19 +46,17 @@ def test_functions_may_be_given_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("call", ["torch.where(x > 0, x, x * 2)", "torch.where(x > 0, input=x, other=x)"])
-def test_where_of_tensors_is_a_tensor(call: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
+def test_where_of_tensors_is_a_tensor(call: str) -> None:
     body = f"    x = {call}\n    if x.sum() > 1:\n        x = x + 1\n    return x, torch.where(x)[0]\n"
-    path.write_text(f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}")
-    found = {(finding.line, finding.code) for finding in lint([str(path)]).findings}
+    source = f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}"
+    found = {(finding.line, finding.code) for finding in findings(source)}
     assert found == {(6, "PTB110"), (8, "PTB121")}
 
 
-def test_what_has_a_name_is_as_good_as_what_has_a_place(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
+def test_what_has_a_name_is_as_good_as_what_has_a_place() -> None:
     body = "    _, at = torch.max(input=x, dim=1)\n    if at.sum() > 1:\n        x = x + 1\n    return x\n"
-    path.write_text(f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}")
-    assert [finding.line for finding in lint([str(path)]).findings] == [6]
+    source = f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}"
+    assert [finding.line for finding in findings(source)] == [6]
 
 
 def test_a_part_of_a_decomposition_is_an_array() -> None:

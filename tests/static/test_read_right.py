@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 
 from pt2lint.static.engine import lint
+from tests.linting import NOWHERE, findings
 
 HEAD = "import typing\nimport numpy as np\nimport torch\nfrom torch import nn\n\n"
 
 
-def findings(tmp_path: Path, code: str) -> list[tuple[str, str]]:
+def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
     """Of each sure finding, the code and the source line."""
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    lines = path.read_text().splitlines()
-    return [(f.code, lines[f.line - 1].strip()) for f in lint([str(path)]).findings]
+    lines = (HEAD + code).splitlines()
+    return [(f.code, lines[f.line - 1].strip()) for f in findings(HEAD + code, folder)]
 
 
 REPLACED = """
@@ -48,10 +47,10 @@ class Model(nn.Module):
 
 
 @pytest.mark.parametrize("call", ["", "()", "(table={1: 2})"])
-def test_a_class_decorator_may_put_another_forward_in_its_place(tmp_path: Path, call: str) -> None:
+def test_a_class_decorator_may_put_another_forward_in_its_place(call: str) -> None:
     chosen = "return table.get(self.kind, original)(self, *args)"
-    assert findings(tmp_path, REPLACED.format(run=chosen, call=call)) == []
-    called = findings(tmp_path, REPLACED.format(run="return original(self, *args)", call=call))
+    assert sure(REPLACED.format(run=chosen, call=call)) == []
+    called = sure(REPLACED.format(run="return original(self, *args)", call=call))
     assert {code for code, _ in called} == {"PTB103", "PTB120"}
 
 
@@ -94,14 +93,13 @@ class Layer(nn.Module):
 
 
 @pytest.mark.parametrize("kept", ["names: list[str] = []", "names = []", ""])
-def test_a_flag_is_read_through_a_property(tmp_path: Path, kept: str) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + MERGED.format(kept=kept or "pass", init="" if kept else "self.names = []"))
-    found = {f.when: f.note for f in lint([str(path)]).findings}
+def test_a_flag_is_read_through_a_property(kept: str) -> None:
+    source = HEAD + MERGED.format(kept=kept or "pass", init="" if kept else "self.names = []")
+    found = {f.when: f.note for f in findings(source)}
     assert found == {("self.merged",): "`self.merged` is off by default"}
 
 
-def test_a_class_pattern_narrows(tmp_path: Path) -> None:
+def test_a_class_pattern_narrows() -> None:
     code = """
 class M(nn.Module):
     def forward(self, x: torch.Tensor | int | None, other: torch.Tensor | str):
@@ -119,10 +117,10 @@ class M(nn.Module):
             case _:
                 return other.item()
 """
-    assert findings(tmp_path, code) == [("PTB110", "if y.sum() > 0:"), ("PTB103", "return other.item()")]
+    assert sure(code) == [("PTB110", "if y.sum() > 0:"), ("PTB103", "return other.item()")]
 
 
-def test_a_typed_dictionary_holds_what_its_annotations_say(tmp_path: Path) -> None:
+def test_a_typed_dictionary_holds_what_its_annotations_say() -> None:
     code = """
 class Batch(typing.TypedDict):
     x: torch.Tensor
@@ -134,11 +132,11 @@ class M(nn.Module):
             return batch["x"]
         return batch["x"].sum().item()
 """
-    assert findings(tmp_path, code) == [("PTB103", 'return batch["x"].sum().item()')]
+    assert sure(code) == [("PTB103", 'return batch["x"].sum().item()')]
 
 
 @pytest.mark.parametrize(("put", "told"), [("self.key", 1), ("'idx'", 0)])
-def test_a_dictionary_holds_what_its_annotation_says(tmp_path: Path, put: str, told: int) -> None:
+def test_a_dictionary_holds_what_its_annotation_says(put: str, told: int) -> None:
     """Where something of which nobody knows what it is was put under another key."""
     code = f"""
 class M(nn.Module):
@@ -150,10 +148,10 @@ class M(nn.Module):
         inputs[{put}] = self.layer(inputs["x"])
         return inputs["x"] * int(inputs["idx"][-1])
 """
-    assert [code for code, _ in findings(tmp_path, code)] == ["PTB104"] * told
+    assert [code for code, _ in sure(code)] == ["PTB104"] * told
 
 
-def test_what_a_context_manager_of_the_project_does_is_traced(tmp_path: Path) -> None:
+def test_what_a_context_manager_of_the_project_does_is_traced() -> None:
     code = """
 class Scale:
     def __init__(self, x):
@@ -171,11 +169,11 @@ class M(nn.Module):
         with Scale(x) as scale:
             return x * scale.factor
 """
-    assert [code for code, _ in findings(tmp_path, code)] == ["PTB103", "PTB105"]
+    assert [code for code, _ in sure(code)] == ["PTB103", "PTB105"]
 
 
 @pytest.mark.parametrize("manager", ["torch.random.fork_rng()", "torch.cuda.nvtx.range('step')"])
-def test_a_helper_may_make_the_context_manager(tmp_path: Path, manager: str) -> None:
+def test_a_helper_may_make_the_context_manager(manager: str) -> None:
     code = f"""
 def around(wanted):
     return {manager} if wanted else None
@@ -185,10 +183,10 @@ class M(nn.Module):
         with around(True):
             return x + 1
 """
-    assert findings(tmp_path, code) == [("PTB180", "with around(True):")]
+    assert sure(code) == [("PTB180", "with around(True):")]
 
 
-def test_a_mask_has_proven_its_dtype(tmp_path: Path) -> None:
+def test_a_mask_has_proven_its_dtype() -> None:
     code = """
 class M(nn.Module):
     def forward(self, x: torch.Tensor, mask: torch.Tensor, i: torch.Tensor):
@@ -197,7 +195,7 @@ class M(nn.Module):
             return x[mask] + x[i]
         return x
 """
-    assert findings(tmp_path, code) == [("PTB120", "return x[mask] + x[i]")]
+    assert sure(code) == [("PTB120", "return x[mask] + x[i]")]
 
 
 def test_whether_a_gradient_is_required_may_hang_on_the_mode(tmp_path: Path) -> None:
@@ -213,7 +211,7 @@ class M(nn.Module):
         assert [(f.code, f.when) for f in lint([str(path)]).findings] == [("PTB161", (deciding,))]
 
 
-def test_a_size_that_is_set_once_or_written_first_is_no_cache(tmp_path: Path) -> None:
+def test_a_size_that_is_set_once_or_written_first_is_no_cache() -> None:
     code = """
 class M(nn.Module):
     def __init__(self):
@@ -232,7 +230,7 @@ class M(nn.Module):
             self.longest = x.shape[0]
         return x
 """
-    sizes = [(code, line) for code, line in findings(tmp_path, code) if code == "PTR214"]
+    sizes = [(code, line) for code, line in sure(code) if code == "PTR214"]
     assert sizes == [("PTR214", "self.longest = x.shape[0]")]
 
 
@@ -256,7 +254,7 @@ ONCE = {
 
 
 @pytest.mark.parametrize("body", ONCE)
-def test_what_runs_once_says_so(tmp_path: Path, body: str) -> None:
+def test_what_runs_once_says_so(body: str) -> None:
     def indented(text: str) -> str:
         return "\n".join("        " + line for line in text.split("\n"))
 
@@ -279,15 +277,14 @@ class M(nn.Module):
     def forward(self, x: torch.Tensor):
 {indented(body.format(item="x.sum().item()"))}
 """
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code + ("" if "raise" in body else "        return x\n"))
+    source = HEAD + code + ("" if "raise" in body else "        return x\n")
     expected = ONCE[body]
-    assert [f.note for f in lint([str(path)]).findings if f.code == "PTB103"] == (
+    assert [f.note for f in findings(source) if f.code == "PTB103"] == (
         [] if expected is None else [expected]
     )
 
 
-def test_the_way_that_is_told_is_one_way(tmp_path: Path) -> None:
+def test_the_way_that_is_told_is_one_way() -> None:
     code = """
 def helper(x):
     if x > 0:
@@ -302,14 +299,12 @@ class A(nn.Module):
     def forward(self, x: torch.Tensor | int):
         return helper(x)
 """
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    [found] = [f for f in lint([str(path)]).findings if f.code == "PTB110"]
+    [found] = [f for f in findings(HEAD + code) if f.code == "PTB110"]
     assert "a loop of `B.forward`" in found.message
     assert found.flow[0].message == "`B.forward` is compiled"
 
 
-def test_the_data_of_what_the_graph_did_not_compute_may_be_exchanged(tmp_path: Path) -> None:
+def test_the_data_of_what_the_graph_did_not_compute_may_be_exchanged() -> None:
     code = """
 class M(nn.Module):
     def __init__(self):
@@ -326,10 +321,10 @@ class M(nn.Module):
         y.data += 1
         return self.linear(x) + y
 """
-    assert findings(tmp_path, code) == [("PTB163", "y.data += 1")]
+    assert sure(code) == [("PTB163", "y.data += 1")]
 
 
-def test_a_random_number_has_been_drawn_by_the_break(tmp_path: Path) -> None:
+def test_a_random_number_has_been_drawn_by_the_break() -> None:
     code = """
 class M(nn.Module):
     def forward(self, x: torch.Tensor):
@@ -340,10 +335,10 @@ class M(nn.Module):
             x = x + 1
         return x
 """
-    assert findings(tmp_path, code) == [("PTB141", "n = np.random.rand()")]
+    assert sure(code) == [("PTB141", "n = np.random.rand()")]
 
 
-def test_what_is_computed_of_a_random_number_is_a_plain_one(tmp_path: Path) -> None:
+def test_what_is_computed_of_a_random_number_is_a_plain_one() -> None:
     code = """
 import random
 
@@ -359,22 +354,21 @@ class M(nn.Module):
             return y[:, : int(n * 3)]
         return y * random.uniform(0, 1)
 """
-    assert findings(tmp_path, code) == [("PTB141", "n = 1 + self.rate * random.uniform(-1, 1)")]
+    assert sure(code) == [("PTB141", "n = 1 + self.rate * random.uniform(-1, 1)")]
 
 
-def test_marking_a_size_raises_while_tracing(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
+def test_marking_a_size_raises_while_tracing() -> None:
+    source = (
         HEAD
         + "class M(nn.Module):\n    def forward(self, x: torch.Tensor):\n        if torch._C._is_tracing():\n"
         "            return x\n        torch._dynamo.mark_dynamic(x, 0)\n        return x\n"
     )
-    [query, mark] = lint([str(path)]).findings
+    [query, mark] = findings(source)
     assert query.code == "PTB186"
     assert "raises an error in compiled code: call it before" in mark.message
 
 
-def test_what_a_decorator_makes_of_many_functions_is_never_mixed_up(tmp_path: Path) -> None:
+def test_what_a_decorator_makes_of_many_functions_is_never_mixed_up() -> None:
     many = 45
     code = """
 def traced(f):
@@ -400,9 +394,7 @@ class Outer{n}(nn.Module):
 """
         for n in range(many)
     )
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    found = [f for f in lint([str(path)]).findings if f.code == "PTB103"]
+    found = [f for f in findings(HEAD + code) if f.code == "PTB103"]
     assert len(found) == many
     for n, finding in enumerate(found):
         assert f"a loop of `Outer{n}.forward`" in finding.message
@@ -421,8 +413,8 @@ class Net(torch.nn.Module):
 """
 
 
-def test_a_part_of_a_module_called_like_a_method_of_tensors_is_given_no_size(tmp_path: Path) -> None:
-    assert findings(tmp_path, PARTS) == [("PTB106", "return y + other.view(x.sum(), 2)")]
+def test_a_part_of_a_module_called_like_a_method_of_tensors_is_given_no_size() -> None:
+    assert sure(PARTS) == [("PTB106", "return y + other.view(x.sum(), 2)")]
 
 
 FILLED = """
@@ -442,10 +434,8 @@ def f(x: torch.Tensor, t{annotation}):
         (": float | torch.Tensor", "x = x + 1", False),
     ],
 )
-def test_a_fill_value_that_is_a_tensor_on_some_path(
-    tmp_path: Path, annotation: str, text: str, told: bool
-) -> None:
-    found = findings(tmp_path, FILLED.format(annotation=annotation, text=text))
+def test_a_fill_value_that_is_a_tensor_on_some_path(annotation: str, text: str, told: bool) -> None:
+    found = sure(FILLED.format(annotation=annotation, text=text))
     assert found == [("PTB106", "return torch.full_like(x, t)")] * told
 
 
@@ -459,11 +449,11 @@ def f(optimizer, x: torch.Tensor, flag):
 """
 
 
-def test_a_flag_of_parameters_in_an_optimizer_of_no_known_class(tmp_path: Path) -> None:
-    assert findings(tmp_path, HELD) == [("PTB161", "p.requires_grad = flag")]
+def test_a_flag_of_parameters_in_an_optimizer_of_no_known_class() -> None:
+    assert sure(HELD) == [("PTB161", "p.requires_grad = flag")]
 
 
-def test_what_no_array_has_says_that_it_is_none(tmp_path: Path) -> None:
+def test_what_no_array_has_says_that_it_is_none() -> None:
     code = """
 @torch.compile
 def f(x: torch.Tensor, y: np.ndarray, z: np.ndarray):
@@ -473,10 +463,10 @@ def f(x: torch.Tensor, y: np.ndarray, z: np.ndarray):
         x = x + 1
     return x
 """
-    assert findings(tmp_path, code) == [("PTB110", "if z.astype(int) == 0:")]
+    assert sure(code) == [("PTB110", "if z.astype(int) == 0:")]
 
 
-def test_a_starred_name_takes_what_the_others_leave(tmp_path: Path) -> None:
+def test_a_starred_name_takes_what_the_others_leave() -> None:
     code = """
 def read(x, flag):
     if flag:
@@ -495,10 +485,10 @@ def f(x: torch.Tensor, flag: bool):
         x.sum().item()
     return x
 """
-    assert findings(tmp_path, code) == [("PTB110", "if first > 0:")]
+    assert sure(code) == [("PTB110", "if first > 0:")]
 
 
-def test_the_type_that_is_asked_for_is_what_comes_out(tmp_path: Path) -> None:
+def test_the_type_that_is_asked_for_is_what_comes_out() -> None:
     code = """
 class Own(torch.Tensor):
     pass
@@ -520,10 +510,10 @@ def f(x: torch.Tensor):
         x = x + 1
     return x
 """
-    assert findings(tmp_path, code) == [("PTB109", "if converted(x, np.ndarray).dtype == torch.float32:")]
+    assert sure(code) == [("PTB109", "if converted(x, np.ndarray).dtype == torch.float32:")]
 
 
-def test_numbers_of_one_origin_in_a_loop_are_told_where_the_first_is_a_size(tmp_path: Path) -> None:
+def test_numbers_of_one_origin_in_a_loop_are_told_where_the_first_is_a_size() -> None:
     code = """
 @torch.compile
 def f(x: torch.Tensor, lengths: torch.Tensor):
@@ -533,10 +523,10 @@ def f(x: torch.Tensor, lengths: torch.Tensor):
         x = x + torch.zeros(n)
     return x
 """
-    assert findings(tmp_path, code) == [("PTB106", "x = x[:n]")]
+    assert sure(code) == [("PTB106", "x = x[:n]")]
 
 
-def test_the_shape_of_what_nobody_knows_holds_numbers(tmp_path: Path) -> None:
+def test_the_shape_of_what_nobody_knows_holds_numbers() -> None:
     code = """
 def mask(lengths, longest=None):
     if longest is None:
@@ -547,8 +537,8 @@ def mask(lengths, longest=None):
 def f(x: torch.Tensor, given):
     return mask(x, given.pair[0].shape[1])
 """
-    assert findings(tmp_path, code) == []
-    assert len(findings(tmp_path, code.replace(".shape[1]", ""))) == 1
+    assert sure(code) == []
+    assert len(sure(code.replace(".shape[1]", ""))) == 1
 
 
 LISTED = """
@@ -586,14 +576,14 @@ class M(nn.Module):
         "styles = [style for style in styles if len(style)]",
     ],
 )
-def test_a_list_is_as_long_as_the_code_makes_it(tmp_path: Path, changed: str) -> None:
-    assert len(findings(tmp_path, LISTED.format(changed=changed))) == bool(changed)
+def test_a_list_is_as_long_as_the_code_makes_it(changed: str) -> None:
+    assert len(sure(LISTED.format(changed=changed))) == bool(changed)
 
 
 @pytest.mark.parametrize(
     ("kind", "told"), [("tuple[torch.Tensor, torch.Tensor]", 0), ("torch.Tensor", 1), ("list", 0)]
 )
-def test_where_two_annotations_differ_neither_is_trusted(tmp_path: Path, kind: str, told: int) -> None:
+def test_where_two_annotations_differ_neither_is_trusted(kind: str, told: int) -> None:
     code = f"""
 class Layer(nn.Module):
     def forward(self, x: torch.Tensor, past: {kind}):
@@ -612,7 +602,7 @@ class M(nn.Module):
         return x
 """
     for chosen in ("", "or [None]"):
-        assert len(findings(tmp_path, code.format(chosen=chosen))) == told
+        assert len(sure(code.format(chosen=chosen))) == told
 
 
 TYPED = """
@@ -634,9 +624,9 @@ class M(nn.Module):
         ("list | Batch", "x", 1),
     ],
 )
-def test_a_union_of_types_is_several(tmp_path: Path, kinds: str, given: str, told: int) -> None:
+def test_a_union_of_types_is_several(kinds: str, given: str, told: int) -> None:
     code = TYPED.format(kinds=kinds, given=given)
-    assert len(findings(tmp_path, code)) == told
+    assert len(sure(code)) == told
 
 
 RUNNER = """
@@ -650,13 +640,13 @@ def build(model: nn.Module):
 
 
 @pytest.mark.parametrize("chosen", [True, False])
-def test_of_what_is_compiled_under_one_name_the_modules_are(tmp_path: Path, chosen: bool) -> None:
+def test_of_what_is_compiled_under_one_name_the_modules_are(chosen: bool) -> None:
     given = "nn.Linear(2, 2) if len(HERE) > 1 else Runner()" if chosen else "Runner()"
-    told = findings(tmp_path, f"{RUNNER}\nfrom here import HERE\nbuild({given})\n")
+    told = sure(f"{RUNNER}\nfrom here import HERE\nbuild({given})\n")
     assert len(told) == (not chosen)
 
 
-def test_an_object_around_a_module_is_none(tmp_path: Path) -> None:
+def test_an_object_around_a_module_is_none() -> None:
     code = """
 class Runner:
     def __init__(self, model: ANNOTATION):
@@ -670,8 +660,8 @@ class Runner:
 
 Runner(Runner(None)).build()
 """
-    assert len(findings(tmp_path, code.replace("ANNOTATION", "object"))) == 1
-    assert findings(tmp_path, code.replace("ANNOTATION", "nn.Module")) == []
+    assert len(sure(code.replace("ANNOTATION", "object"))) == 1
+    assert sure(code.replace("ANNOTATION", "nn.Module")) == []
 
 
 NAMED = """
@@ -686,11 +676,9 @@ class M(nn.Module):
 
 
 @pytest.mark.parametrize(("asked", "told"), [("", 0), ("> 0", 1)])
-def test_what_is_asked_to_be_there_is_no_tensor_for_one_attribute(
-    tmp_path: Path, asked: str, told: int
-) -> None:
+def test_what_is_asked_to_be_there_is_no_tensor_for_one_attribute(asked: str, told: int) -> None:
     code = NAMED.format(attribute="requires_grad", asked=asked)
-    assert len(findings(tmp_path, code)) == told
+    assert len(sure(code)) == told
 
 
 OF_CLASS = """
@@ -718,8 +706,8 @@ class M(nn.Module):
 
 
 @pytest.mark.parametrize(("kind", "told"), [("Norm", 0), ("(Norm, Deep)", 0), ("nn.LSTM", 1)])
-def test_a_part_of_a_class_of_the_project_is_no_other(tmp_path: Path, kind: str, told: int) -> None:
-    found = findings(tmp_path, OF_CLASS.format(kind=kind))
+def test_a_part_of_a_class_of_the_project_is_no_other(kind: str, told: int) -> None:
+    found = sure(OF_CLASS.format(kind=kind))
     assert sum(line == "x = part(x)" for _, line in found) == told
 
 
@@ -800,13 +788,12 @@ class M(nn.Module):
         ("x = self.doubled(x)", 0),
     ],
 )
-def test_numbers_that_are_known(tmp_path: Path, body: str, told: int) -> None:
-    assert len(findings(tmp_path, NUMBERS.format(body=body))) == told
+def test_numbers_that_are_known(body: str, told: int) -> None:
+    assert len(sure(NUMBERS.format(body=body))) == told
 
 
 @pytest.mark.parametrize("said", ["pd.Series", '"pd.Series"', "pd.Series | None", "Series"])
-def test_what_a_library_of_tables_makes_is_no_tensor(tmp_path: Path, said: str) -> None:
-    path = tmp_path / "m.py"
+def test_what_a_library_of_tables_makes_is_no_tensor(said: str) -> None:
     code = f"""
 import pandas as pd
 from pandas import Series
@@ -817,12 +804,11 @@ def total(x: torch.Tensor, values: {said}, other):
         x = x + 1
     return x if other.sum() > 0 else -x
 """
-    path.write_text(HEAD + code)
-    (found,) = lint([str(path)]).findings
+    (found,) = findings(HEAD + code)
     assert found.message.startswith("`other.sum() > 0`")
 
 
-def test_what_functions_are_called_of_is_no_tensor(tmp_path: Path) -> None:
+def test_what_functions_are_called_of_is_no_tensor() -> None:
     code = """
 from arrays import namespace
 
@@ -837,10 +823,10 @@ class M(nn.Linear):
 def shaped(xp, x):
     return xp.reshape(x, (2, 2)) if xp.ready else x
 """
-    assert [code for code, _ in findings(tmp_path, code)] == ["PTB103"]
+    assert [code for code, _ in sure(code)] == ["PTB103"]
 
 
-def test_of_a_tensor_or_an_object_a_parameter_takes_what_its_annotation_says(tmp_path: Path) -> None:
+def test_of_a_tensor_or_an_object_a_parameter_takes_what_its_annotation_says() -> None:
     code = """
 class Rows:
     def __init__(self, values: torch.Tensor):
@@ -856,8 +842,8 @@ class Encoder(nn.Linear):
     def encode(self, x{said}):
         return x[0]
 """
-    assert not findings(tmp_path, code.replace("{said}", ": torch.Tensor"))
-    assert [each for each, _ in findings(tmp_path, code.replace("{said}", ""))] == ["PTB120"]
+    assert not sure(code.replace("{said}", ": torch.Tensor"))
+    assert [each for each, _ in sure(code.replace("{said}", ""))] == ["PTB120"]
 
 
 CACHED = """
@@ -901,12 +887,12 @@ def set_up(model):
         ("self.cache = Cache()", "cache = Cache()", False),
     ],
 )
-def test_what_code_outside_puts_into_an_object(tmp_path: Path, line: str, elsewhere: str, told: bool) -> None:
-    found = findings(tmp_path, CACHED.format(line=line, elsewhere=elsewhere))
+def test_what_code_outside_puts_into_an_object(line: str, elsewhere: str, told: bool) -> None:
+    found = sure(CACHED.format(line=line, elsewhere=elsewhere))
     assert found == ([("PTB120", "return x[x > 0]")] if told else [])
 
 
-def test_a_function_that_makes_a_layer_is_no_layer(tmp_path: Path) -> None:
+def test_a_function_that_makes_a_layer_is_no_layer() -> None:
     code = """
 from inspect import isfunction
 
@@ -932,7 +918,7 @@ class Net(nn.Module):
     def forward(self, x: torch.Tensor):
         return self.block(x)
 """
-    assert findings(tmp_path, code) == []
+    assert sure(code) == []
 
 
 def test_a_step_that_nothing_compiles_is_not_compiled_again(tmp_path: Path) -> None:
@@ -946,11 +932,11 @@ def train(model: nn.Module, x: torch.Tensor):
     optimizer.step()
 """
     compiled = f"{code}\nfast = torch.compile(train)\n"
-    assert "PTR201" not in [each for each, _ in findings(tmp_path, code)]
-    assert "PTR201" in [each for each, _ in findings(tmp_path, compiled)]
+    assert "PTR201" not in [each for each, _ in sure(code, tmp_path)]
+    assert "PTR201" in [each for each, _ in sure(compiled, tmp_path)]
 
 
-def test_a_list_of_modules_holds_no_functions(tmp_path: Path) -> None:
+def test_a_list_of_modules_holds_no_functions() -> None:
     code = """
 class Repeat(nn.Module):
     def __init__(self, block, depth: int):
@@ -973,10 +959,10 @@ class Net(nn.Module):
     def forward(self, x: torch.Tensor):
         return self.body(x)
 """
-    assert findings(tmp_path, code) == []
+    assert sure(code) == []
 
 
-def test_what_is_not_sparse_is_dense(tmp_path: Path) -> None:
+def test_what_is_not_sparse_is_dense() -> None:
     code = """
 class Layer(nn.Linear):
     def forward(self, x, adj):
@@ -986,12 +972,12 @@ class Layer(nn.Linear):
             y = torch.mm(x, self.weight)
         return torch.spmm(adj, y)
 """
-    lines = {line for _, line in findings(tmp_path, code)}
+    lines = {line for _, line in sure(code)}
     assert "return torch.spmm(adj, y)" in lines
     assert "y = torch.mm(x, self.weight)" not in lines
 
 
-def test_a_data_set_that_is_asked_for_a_name_is_a_batch_of_it(tmp_path: Path) -> None:
+def test_a_data_set_that_is_asked_for_a_name_is_a_batch_of_it() -> None:
     code = """
 from torch.utils.data import Dataset
 
@@ -1011,15 +997,15 @@ class Net(nn.Module):
         order = torch.randperm(4)
         return inputs[WHAT][order] * 2
 """
-    assert findings(tmp_path, code.replace("WHAT", '"rows"')) == []
-    assert {code for code, _ in findings(tmp_path, code.replace("WHAT", "0"))} == {"PTB106"}
+    assert sure(code.replace("WHAT", '"rows"')) == []
+    assert {code for code, _ in sure(code.replace("WHAT", "0"))} == {"PTB106"}
 
 
-def test_the_data_of_what_a_compiled_function_is_given(tmp_path: Path) -> None:
+def test_the_data_of_what_a_compiled_function_is_given() -> None:
     code = "import torch\n@torch.compile\ndef f(x):\n    x.data = x.data.clamp(0, 1)\n    return x * 2\n"
-    assert findings(tmp_path, code + "f(torch.randn(3) * 2)\n") == []
+    assert sure(code + "f(torch.randn(3) * 2)\n") == []
     computed = code.replace("    x.data", "    x = x + 1\n    x.data")
-    assert findings(tmp_path, computed + "f(torch.randn(3))\n") == [("PTB163", "x.data = x.data.clamp(0, 1)")]
+    assert sure(computed + "f(torch.randn(3))\n") == [("PTB163", "x.data = x.data.clamp(0, 1)")]
 
 
 @pytest.mark.parametrize(
@@ -1031,9 +1017,7 @@ def test_the_data_of_what_a_compiled_function_is_given(tmp_path: Path) -> None:
         ("self.width", "size = width.max() // heads\n    return x.view(-1, heads, size)", 1),
     ],
 )
-def test_a_number_that_is_annotated_like_its_neighbours(
-    tmp_path: Path, given: str, body: str, found: int
-) -> None:
+def test_a_number_that_is_annotated_like_its_neighbours(given: str, body: str, found: int) -> None:
     code = f"""
 def attend(x: torch.Tensor, heads: int, width: typing.Optional[torch.Tensor] = None):
     {body}
@@ -1047,7 +1031,7 @@ class M(nn.Module):
     def forward(self, x: torch.Tensor):
         return attend(self.layer(x), 2, width={given})
 """
-    assert len([code for code, _ in findings(tmp_path, code) if code in ("PTB104", "PTB106")]) == found
+    assert len([code for code, _ in sure(code) if code in ("PTB104", "PTB106")]) == found
 
 
 WRAPPED_AFTERWARDS = """
@@ -1074,9 +1058,7 @@ tell = torch.compiler.assume_constant_result(tell)
         ),
     ],
 )
-def test_what_was_taken_for_a_tensor_or_for_a_break(
-    tmp_path: Path, before: str, init: str, body: str
-) -> None:
+def test_what_was_taken_for_a_tensor_or_for_a_break(before: str, init: str, body: str) -> None:
     code = f"""{before}
 class M(nn.Module):
     def __init__(self):
@@ -1088,11 +1070,11 @@ class M(nn.Module):
         {body}
         return x + 1
 """
-    assert findings(tmp_path, code) == []
+    assert sure(code) == []
 
 
 @pytest.mark.parametrize(("use", "told"), [("batch['x'].unsqueeze(0).sum()", 1), ("batch['x']", 0)])
-def test_of_a_list_or_a_tensor_what_has_the_method_is_meant(tmp_path: Path, use: str, told: int) -> None:
+def test_of_a_list_or_a_tensor_what_has_the_method_is_meant(use: str, told: int) -> None:
     code = f"""
 class M(nn.Module):
     def forward(self, batch: dict[str, torch.Tensor], name):
@@ -1100,10 +1082,10 @@ class M(nn.Module):
         total = {use}
         return batch["x"], total.item()
 """
-    assert len(findings(tmp_path, code)) == told
+    assert len(sure(code)) == told
 
 
-def test_an_object_with_a_compile_of_its_own_is_no_module(tmp_path: Path) -> None:
+def test_an_object_with_a_compile_of_its_own_is_no_module() -> None:
     code = """
 from served import Served
 
@@ -1115,8 +1097,8 @@ class Request(Served):
         print(x)
         return self.request(x.detach())
 """
-    assert findings(tmp_path, code) == []
-    assert findings(tmp_path, code.replace("compile", "prepare")) != []
+    assert sure(code) == []
+    assert sure(code.replace("compile", "prepare")) != []
 
 
 @pytest.mark.parametrize(
@@ -1126,9 +1108,7 @@ class Request(Served):
         ("self.net.forward = torch.compile(self.net.forward)", "note"),
     ],
 )
-def test_a_module_of_which_the_forward_is_compiled_is_no_wrapper(
-    tmp_path: Path, compiled: str, severity: str
-) -> None:
+def test_a_module_of_which_the_forward_is_compiled_is_no_wrapper(compiled: str, severity: str) -> None:
     code = f"""
 class Net(nn.Module):
     def forward(self, x):
@@ -1146,9 +1126,7 @@ class Sampler:
     def __call__(self, x):
         return self.net(x)
 """
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    assert {f.severity for f in lint([str(path)]).findings if f.code == "PTS304"} == {severity}
+    assert {f.severity for f in findings(HEAD + code) if f.code == "PTS304"} == {severity}
 
 
 def test_a_function_that_is_wrapped_in_a_file_that_is_not_linted(tmp_path: Path) -> None:
@@ -1162,10 +1140,10 @@ class M(nn.Module):
         tell()
         return x + 1
 """
-    assert findings(tmp_path, code) == []
+    assert sure(code, tmp_path) == []
 
 
-def test_each_class_has_its_own_part_of_a_method_that_all_inherit(tmp_path: Path) -> None:
+def test_each_class_has_its_own_part_of_a_method_that_all_inherit() -> None:
     code = """
 class Base(nn.Module):
     def forward(self, x, y):
@@ -1174,7 +1152,7 @@ class Base(nn.Module):
     body = "    def inner(self, x):\n        if x.sum() > {0}:\n            return -x\n        return x\n"
     for i in range(40):
         code += f"\nclass Loss{i}(Base):\n{body.format(i)}"
-    assert findings(tmp_path, code) == [("PTB110", f"if x.sum() > {i}:") for i in range(40)]
+    assert sure(code) == [("PTB110", f"if x.sum() > {i}:") for i in range(40)]
 
 
 @pytest.mark.parametrize(
@@ -1193,7 +1171,7 @@ class Base(nn.Module):
         ),
     ],
 )
-def test_what_is_a_tensor_where_it_is_left_out_is_one(tmp_path: Path, made: str, told: bool) -> None:
+def test_what_is_a_tensor_where_it_is_left_out_is_one(made: str, told: bool) -> None:
     code = f"""
 class M(nn.Module):
     def forward(self, x: torch.Tensor, mask=None):
@@ -1203,11 +1181,11 @@ class M(nn.Module):
         return x * mask
 """
     test = ("PTB110", "if mask is not None and mask[0, 0] >= 1.0:")
-    assert findings(tmp_path, code) == [test] * told
+    assert sure(code) == [test] * told
 
 
 @pytest.mark.parametrize("left", [False, True])
-def test_what_a_context_manager_turns_on_it_turns_off(tmp_path: Path, left: bool) -> None:
+def test_what_a_context_manager_turns_on_it_turns_off(left: bool) -> None:
     code = f"""
 class Thawed:
     def __init__(self, module):
@@ -1225,7 +1203,7 @@ class M(nn.Module):
             return x * 2
 """
     told = ["self.module.requires_grad_(requires_grad=True)", "self.module.requires_grad_(False)"]
-    assert findings(tmp_path, code) == [("PTB161", line) for line in told if not left]
+    assert sure(code) == [("PTB161", line) for line in told if not left]
 
 
 @pytest.mark.parametrize(
@@ -1245,17 +1223,17 @@ class M(nn.Module):
         ("y = int(len(batch['n']))", ""),
     ],
 )
-def test_what_a_batch_holds_is_told_by_what_tensors_alone_can(tmp_path: Path, line: str, code: str) -> None:
+def test_what_a_batch_holds_is_told_by_what_tensors_alone_can(line: str, code: str) -> None:
     source = f"""
 class M(nn.Module):
     def forward(self, x: torch.Tensor, batch):
         {line}
         return x
 """
-    assert findings(tmp_path, source) == [(code, line)] * bool(code)
+    assert sure(source) == [(code, line)] * bool(code)
 
 
-def test_what_compares_a_part_of_a_batch_and_then_chooses_is_a_mask(tmp_path: Path) -> None:
+def test_what_compares_a_part_of_a_batch_and_then_chooses_is_a_mask() -> None:
     source = """
 class M(nn.Module):
     def forward(self, x, batch):
@@ -1263,4 +1241,4 @@ class M(nn.Module):
         first = (3, 4)[batch["n"] == 1]
         return x[keep], x[batch["mask"] > 0], first
 """
-    assert findings(tmp_path, source) == [("PTB120", 'return x[keep], x[batch["mask"] > 0], first')] * 2
+    assert sure(source) == [("PTB120", 'return x[keep], x[batch["mask"] > 0], first')] * 2

@@ -10,6 +10,7 @@ import torch
 
 from pt2lint.finding import UNCALLED, Finding
 from pt2lint.static.engine import lint
+from tests.linting import findings
 
 HEAD = """
 import torch
@@ -151,10 +152,8 @@ def test_guards_of_callers_count_and_several_ways_are_joined(
         ("return self.deep.training", []),
     ],
 )
-def test_a_method_may_ask_for_the_mode(tmp_path: Path, answer: str, expected: list[str]) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
-        f"""
+def test_a_method_may_ask_for_the_mode(answer: str, expected: list[str]) -> None:
+    source = f"""
 import torch
 
 class M(torch.nn.Module):
@@ -166,8 +165,7 @@ class M(torch.nn.Module):
             return x * x.max().item()
         return x * 2
 """
-    )
-    assert [f.when for f in lint([str(path)]).findings if f.code == "PTB103"] == [tuple(expected)]
+    assert [f.when for f in findings(source) if f.code == "PTB103"] == [tuple(expected)]
 
 
 @pytest.mark.parametrize(
@@ -196,12 +194,8 @@ class M(torch.nn.Module):
         ("torch.half", "self.dtype is not None", []),
     ],
 )
-def test_dtypes_are_told_apart_by_name(
-    tmp_path: Path, kept: str, asks: str, expected: list[str] | None
-) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
-        f"""
+def test_dtypes_are_told_apart_by_name(kept: str, asks: str, expected: list[str] | None) -> None:
+    source = f"""
 import torch
 
 class M(torch.nn.Module):
@@ -214,9 +208,8 @@ class M(torch.nn.Module):
             return x * x.max().item()
         return x * 2
 """
-    )
     told = [] if expected is None else [tuple(expected)]
-    assert [f.when for f in lint([str(path)]).findings if f.code == "PTB103"] == told
+    assert [f.when for f in findings(source) if f.code == "PTB103"] == told
 
 
 def test_at_most_three_are_told_dtypes_first(tmp_path: Path) -> None:
@@ -284,7 +277,7 @@ class B(nn.Module):
         assert [(f.when, f.note) for f in lint([str(path)]).findings] == [(when, note)]
 
 
-def test_an_option_that_is_none_by_default_is_off(tmp_path: Path) -> None:
+def test_an_option_that_is_none_by_default_is_off() -> None:
     code = """
 import torch
 from torch import nn
@@ -314,9 +307,7 @@ class M(nn.Module):
             x = x * x.min().item()
         return picked(self.layer(x), self.ignored)
 """
-    path = tmp_path / "m.py"
-    path.write_text(code)
-    found = {(f.when, f.note) for f in lint([str(path)]).findings}
+    found = {(f.when, f.note) for f in findings(code)}
     assert found == {
         (("self.width is not None",), "`self.width is not None` is off by default"),
         (("self.norm is not None",), ""),
@@ -342,7 +333,7 @@ def test_what_a_text_is_sought_in_is_no_tensor_whatever_the_annotation_says(tmp_
     assert len(when(tmp_path, "if 2 in x:\n    x = x + 1")) == 1
 
 
-def test_conditions_stand_as_on_the_first_way_in_every_run(tmp_path: Path) -> None:
+def test_conditions_stand_as_on_the_first_way_in_every_run() -> None:
     """Ways are taken in the order in which they were met: that of a set is another one in each process."""
     pairs = [(f"self.config.one_{i}", f"self.config.two_{i}") for i in range(8)]
     calls = [
@@ -355,11 +346,10 @@ def test_conditions_stand_as_on_the_first_way_in_every_run(tmp_path: Path) -> No
     ]
     helpers = [f"    def helper_{i}(self, x):\n        {ITEM}\n\n" for i in range(8)]
     code = HEAD.format(body="        return x", helper="        return x")
-    path = tmp_path / "m.py"
-    path.write_text(
+    source = (
         f"{code}\nclass N(M):\n{''.join(helpers)}    def forward(self, x: torch.Tensor):\n{''.join(calls)}"
     )
-    assert [f.when for f in lint([str(path)]).findings if f.line > 20] == pairs
+    assert [f.when for f in findings(source) if f.line > 20] == pairs
 
 
 def test_an_item_that_only_an_annotation_tells_of_may_be_a_list(tmp_path: Path) -> None:
@@ -381,7 +371,7 @@ def f(batch: dict[str, torch.Tensor]):
         assert [f.line for f in lint([str(path)]).findings if f.confidence == "high"] == lines
 
 
-def test_a_number_that_eager_code_drew_is_a_number(tmp_path: Path) -> None:
+def test_a_number_that_eager_code_drew_is_a_number() -> None:
     code = """
 import random
 import torch
@@ -400,11 +390,7 @@ class M(torch.nn.Module):
 def run(model, x):
     return halved(random.randint(1, 9)) * model(x, [])
 """
-    path = tmp_path / "m.py"
-    path.write_text(code)
-    assert [(f.code, f.line) for f in lint([str(path)]).findings if f.confidence == "high"] == [
-        ("PTB106", 12)
-    ]
+    assert [(f.code, f.line) for f in findings(code) if f.confidence == "high"] == [("PTB106", 12)]
 
 
 RATED = """
@@ -444,13 +430,11 @@ class M(Base):
         ("offset", ""),  # as what says how far a cache goes
     ],
 )
-def test_what_is_given_by_a_number_is_off_where_it_is_zero(tmp_path: Path, test: str, note: str) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(RATED.format(test=test))
-    assert [f.note for f in lint([str(path)]).findings if f.code == "PTB103"] == [note]
+def test_what_is_given_by_a_number_is_off_where_it_is_zero(test: str, note: str) -> None:
+    assert [f.note for f in findings(RATED.format(test=test)) if f.code == "PTB103"] == [note]
 
 
-def test_what_a_base_class_sets_each_of_many_classes_below_it_has(tmp_path: Path) -> None:
+def test_what_a_base_class_sets_each_of_many_classes_below_it_has() -> None:
     classes = "".join(
         f"""
 class M{i}(Base):
@@ -464,9 +448,9 @@ class M{i}(Base):
 """
         for i in range(14)
     )
-    path = tmp_path / "m.py"
-    path.write_text(RATED.split("class M(")[0] + classes)
-    assert [f.note for f in lint([str(path)]).findings] == ["`self.rate` is off by default"] * 14
+    assert [f.note for f in findings(RATED.split("class M(")[0] + classes)] == [
+        "`self.rate` is off by default"
+    ] * 14
 
 
 NET = """
@@ -943,17 +927,14 @@ class M(nn.Module):
         ("cache is not None", "True", ()),
     ],
 )
-def test_what_is_asked_in_two_ways(
-    tmp_path: Path, first: str, second: str, conditions: tuple[str, ...]
-) -> None:
+def test_what_is_asked_in_two_ways(first: str, second: str, conditions: tuple[str, ...]) -> None:
     """What is true is not None."""
     body = (
         f"if {first}:\n            x = self.helper(x)\n        if {second}:\n            x = self.helper(x)"
     )
     code = HEAD.format(body=f"        {body}\n        return x", helper=f"        return {ITEM}")
-    path = tmp_path / "m.py"
-    path.write_text(code.replace("mask: torch.Tensor | None", "deep=None, cache"))
-    assert [f.when for f in lint([str(path)]).findings if f.line > 19] == [conditions]
+    source = code.replace("mask: torch.Tensor | None", "deep=None, cache")
+    assert [f.when for f in findings(source) if f.line > 19] == [conditions]
 
 
 @pytest.mark.parametrize(
@@ -1102,7 +1083,7 @@ def test_a_batch_of_one(tmp_path: Path, test: str, conditions: tuple[str, ...]) 
     assert found == conditions
 
 
-def test_what_getattr_found_is_asked_as_the_attribute(tmp_path: Path) -> None:
+def test_what_getattr_found_is_asked_as_the_attribute() -> None:
     code = """
 import torch
 from torch import nn
@@ -1115,12 +1096,10 @@ class M(nn.Linear):
             n = batch.max().item() + 1
         return x * n
 """
-    path = tmp_path / "m.py"
-    path.write_text(code)
-    assert [f.when for f in lint([str(path)]).findings if f.code == "PTB103"] == [("graph.n is None",)]
+    assert [f.when for f in findings(code) if f.code == "PTB103"] == [("graph.n is None",)]
 
 
-def test_what_an_object_is_made_of_and_moved_may_be_a_module(tmp_path: Path) -> None:
+def test_what_an_object_is_made_of_and_moved_may_be_a_module() -> None:
     code = """
 import torch
 from torch import nn
@@ -1139,12 +1118,10 @@ class M(nn.Linear):
             x = x * 3
         return x
 """
-    path = tmp_path / "m.py"
-    path.write_text(code)
-    assert [f.line for f in lint([str(path)]).findings if f.code == "PTB110"] == [15]
+    assert [f.line for f in findings(code) if f.code == "PTB110"] == [15]
 
 
-def test_what_may_be_scripted_or_not_is_no_script(tmp_path: Path) -> None:
+def test_what_may_be_scripted_or_not_is_no_script() -> None:
     code = """
 import torch
 from torch import nn
@@ -1171,7 +1148,5 @@ class M(nn.Linear):
         x = self.one(x)
         return self.other(x)
 """
-    path = tmp_path / "m.py"
-    path.write_text(code)
-    found = [(f.code, f.line) for f in lint([str(path)]).findings if f.code.startswith("PTB")]
+    found = [(f.code, f.line) for f in findings(code) if f.code.startswith("PTB")]
     assert found == [("PTB103", 14), ("PTB185", 25)]

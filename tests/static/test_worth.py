@@ -13,6 +13,7 @@ from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import merged
 from pt2lint.static.interpreter.guards import MARKS, RARE
+from tests.linting import findings
 
 HEAD = """
 import enum
@@ -370,7 +371,7 @@ class Change{i}(Base):
     assert set(notes(tmp_path, code)) == {WEIGHTLESS}
 
 
-def test_a_key_that_nothing_has_set_holds_what_nobody_knows(tmp_path: Path) -> None:
+def test_a_key_that_nothing_has_set_holds_what_nobody_knows() -> None:
     code = """
 class M(nn.Module):
     def __init__(self):
@@ -381,9 +382,7 @@ class M(nn.Module):
         data = {"sizes": [1, 2]}
         return self.layer(data["scale"][i]) + data["sizes"][i]
 """
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    [found] = lint([str(path)]).findings
+    [found] = findings(HEAD + code)
     assert (found.code, found.column) == ("PTB106", 61)
 
 
@@ -394,9 +393,8 @@ def test_a_private_module_is_judged_by_who_calls_it(tmp_path: Path) -> None:
     assert notes(tmp_path, code + model) == [""]
 
 
-def test_what_a_test_calls_is_counted_once(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
+def test_what_a_test_calls_is_counted_once() -> None:
+    source = (
         HEAD
         + """
 @torch.compile
@@ -406,7 +404,7 @@ def f(x: torch.Tensor, limit):
     return x.item()
 """
     )
-    [price] = [f.price for f in lint([str(path)]).findings if f.code == "PTB103"]
+    [price] = [f.price for f in findings(source) if f.code == "PTB103"]
     assert price is not None
     assert (price.before, price.after) == (4, 0)
 
@@ -519,7 +517,7 @@ def padded(model: M, x: torch.Tensor):
     assert notes(tmp_path, "import math\n" + called, "PTB104") == [UNCALLED]
 
 
-def test_the_way_that_is_told_is_a_models(tmp_path: Path) -> None:
+def test_the_way_that_is_told_is_a_models() -> None:
     code = f"""
 class Model(nn.Module):
     def __init__(self):
@@ -538,9 +536,7 @@ class Copies(nn.DataParallel):
 def scaled(x):
     return {ITEM}
 """
-    path = tmp_path / "m.py"
-    path.write_text(HEAD + code)
-    [found] = [f for f in lint([str(path)]).findings if f.code == "PTB103"]
+    [found] = [f for f in findings(HEAD + code) if f.code == "PTB103"]
     assert (found.note, found.severity) == ("", "warning")
     assert found.flow[0].message == "`Model.forward` is compiled"
 
