@@ -21,14 +21,25 @@ FAMILIES = {
     "PTX": "pt2lint's own",
 }
 
+# What a page ends with: who comes from code scanning or an editor has seen no other.
+FOOT = """
+---
+
+Silence one line with `# noqa: {code}`. See also: [when it is only a note](../how-it-decides.md#5-what-it-is-worth),
+[fixes](../fixes.md), [all rules](README.md).
+"""
+
 
 def files() -> dict[str, str]:
     """The text of each page by its file's name."""
     known = pages(Settings())
-    found = {f"{page.code}.md": render("markdown", page) for page in known}
+    found = {f"{page.code}.md": render("markdown", page) + FOOT.format(code=page.code) for page in known}
     parts = [
         "# Rules\n",
-        "Made by `python tools/rule_pages.py` from the rule files; `pt2lint rule CODE` prints a page.\n",
+        "`pt2lint rule CODE` prints a page; `--select` and `--ignore` take codes or how they begin. The tests\n"
+        "run each page's example under Dynamo. Whether a finding is an error, a warning or a note depends on\n"
+        "[the code around it](../how-it-decides.md#5-what-it-is-worth).\n",
+        "(Made by `python tools/rule_pages.py` from the rule files.)\n",
     ]
     for family, title in FAMILIES.items():
         rows = [page for page in known if page.code.startswith(family)]

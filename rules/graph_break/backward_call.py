@@ -11,7 +11,7 @@ from pt2lint.rule.tree import is_name
 
 
 class BackwardCall(GraphBreak):
-    """Gradients are computed inside of what is compiled.
+    """Gradients are computed inside compiled code.
 
     ## What happens
     The compiler traces the forward pass and makes the backward pass itself. At `.backward()` (GB0123),

@@ -7,7 +7,7 @@ class ChosenByKey(GraphBreak):
     """Python's `min` or `max` chooses by a key: among objects or tensors, or from an iterator.
 
     ## What happens
-    Dynamo computes `min` and `max` with a `key` itself only where all that they compare are numbers, texts and
+    Dynamo computes `min` and `max` with a `key` itself only where all that they compare are numbers, strings and
     the like, in a list, a tuple, a set or a dictionary. Where they are objects, tensors or pairs that hold some, or
     come from an iterator or a view (`enumerate(scores)`, `scores.items()`), it ends the graph (GB0193).
 
@@ -28,7 +28,7 @@ class ChosenByKey(GraphBreak):
     ```
 
     ## Use instead
-    `sorted` is traced; so is a choice that is made once, outside of the compiled code:
+    `sorted` is traced; so is a choice that is made once, outside the compiled code:
     ```python
     import torch
 

@@ -12,7 +12,7 @@ OBJECTS = "all_gather_object broadcast_object_list"
 
 
 class CollectiveCall(GraphBreak):
-    """A collective that graphs do not hold: a barrier, a broadcast, one of objects, or one that is waited for later.
+    """A collective that Dynamo cannot put into a graph: a barrier, a broadcast, of objects, or waited for later.
 
     ## What happens
     Dynamo puts `all_reduce`, `all_gather`, `reduce_scatter_tensor` and `all_to_all_single` into the graph as functional
@@ -37,7 +37,7 @@ class CollectiveCall(GraphBreak):
     ```
 
     ## Use instead
-    Wait outside of what is compiled. Of a collective in the graph, the compiler decides itself when to wait for it:
+    Wait outside the compiled code. Of a collective in the graph, the compiler decides itself when to wait for it:
     ```python
     import torch
     import torch.distributed as dist

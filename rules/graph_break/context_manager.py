@@ -26,12 +26,12 @@ class ContextManager(GraphBreak):
 
     ## What happens
     Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole
-    function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`). `torch.no_grad`,
-    `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and one's own are
-    traced where the compiled code makes them. One's own that is there already, in an attribute or a global, is not
-    (`with self.manager:`, GB0142), nor are `torch.no_grad()` and its like; `torch.autocast`,
-    `contextlib.nullcontext` and the profiler's are. Through `contextlib.ExitStack` (`stack.enter_context(...)`) only
-    one's own are traced, where they are made there, and `contextlib.suppress`.
+    function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`). It traces
+    `torch.no_grad`, `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and your own
+    classes where the compiled code makes the manager. Of managers that were made before, in an attribute or a global
+    (`with self.manager:`), it traces `torch.autocast`, `contextlib.nullcontext` and the profiler's, but neither your
+    own (GB0142) nor `torch.no_grad()` and its like. Through `contextlib.ExitStack` (`stack.enter_context(...)`) it
+    traces only your own that are made there, and `contextlib.suppress`.
 
     ## Example
     ```python

@@ -32,7 +32,7 @@ class DisabledCall(GraphBreak):
 
     ## Use instead
     Trace the function where it can be traced, make it a custom operator (`torch.library.custom_op`) where it
-    cannot, or call it outside of the region:
+    cannot, or call it outside the region:
     ```python
     import torch
 

@@ -37,7 +37,7 @@ class HostCall(GraphBreak):
     ```
 
     ## Use instead
-    Do it outside of the compiled call:
+    Do it outside the compiled call:
     ```python
     import torch
 

@@ -18,11 +18,11 @@ class IteratorOverBreak(Rule):
     """An iterator is still wanted where the graph ends: Dynamo leaves the whole function to Python.
 
     ## What happens
-    To resume after a graph break, Dynamo has to make anew all that the rest of the function reads. Of a generator it
-    would have to run what is left of it, and of `module.parameters()` and its like that changes a set inside of torch
-    (GB8335). So the function is not cut in two where it breaks: all of it runs as plain Python, for the sake of an
-    iterator that the function that breaks is given, or that a name holds for later. What is called from there is
-    compiled by itself, and where it goes over the iterator it ends the graph as well (GB0811).
+    To resume after a graph break, Dynamo has to make anew all that the rest of the function reads. Of a generator
+    it would have to run what is left of it, and of `module.parameters()` and its like that changes a set inside
+    torch (GB8335). So the function is not cut in two where it breaks: all of it runs as plain Python, for the sake
+    of an iterator that the function that breaks is given, or that a name holds for later. What is called from there
+    is compiled by itself, and where it iterates over the iterator it ends the graph as well (GB0811).
 
     ## Example
     ```python

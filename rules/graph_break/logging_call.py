@@ -39,7 +39,7 @@ class LoggingCall(GraphBreak):
     ```
 
     ## Use instead
-    Log before the compiled call, or only outside of compilation:
+    Log before the compiled call, or only outside compilation:
     ```python
     import logging
     import torch

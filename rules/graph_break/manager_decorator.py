@@ -21,9 +21,9 @@ class ManagerDecorator(GraphBreak):
     ## What happens
     A manager that decorates was made before the compiled code runs, and Dynamo does not enter it: the graph ends
     where the function is called (GB0142; GB0007 for `torch.set_grad_enabled` and `cudnn.flags`, GB0208 for
-    `fork_rng`). So it is with objects of classes derived from `contextlib.ContextDecorator`. `@torch.no_grad()`,
-    `@torch.autocast(...)`, `@sdpa_kernel(...)` and what `contextlib.contextmanager` makes are traced. Of what is
-    itself compiled it is not told: there the decorator alone stays in Python.
+    `fork_rng`). The same goes for objects of classes derived from `contextlib.ContextDecorator`.
+    `@torch.no_grad()`, `@torch.autocast(...)`, `@sdpa_kernel(...)` and what `contextlib.contextmanager` makes are
+    traced. Of what is itself compiled it is not reported: there the decorator alone stays in Python.
 
     ## Example
     ```python

@@ -11,7 +11,7 @@ from pt2lint.rule import GraphBreak
 
 
 class ModelledBreak(GraphBreak):
-    """A function is called of which a library model says that it ends the graph.
+    """A call ends the graph, as a library model says.
 
     ## What happens
     What Dynamo makes of a library is written down in models: pt2lint's own, and those of a project
@@ -25,11 +25,11 @@ class ModelledBreak(GraphBreak):
     formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like (GB0059, measured on 2.13):
     call it once before.
 
-    Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and many
-    more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or texts is no tensor
-    (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087). `np.isscalar`, `np.ndim`, `np.size` and
-    others that answer with no array end it, too (GB0208: `x.ndim` and `x.size` do not), and so does an index of
-    `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
+    Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and
+    many more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or strings is
+    no tensor (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087). `np.isscalar`, `np.ndim`,
+    `np.size` and others that answer with no array end it, too (GB0208: `x.ndim` and `x.size` do not), and so does
+    an index of `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
     `finditer` are not kept (GB0292, GB0811).
 
     Compiled code makes no objects of pydantic's models and data classes, nor of classes under `@attrs.frozen`; what is
@@ -46,10 +46,11 @@ class ModelledBreak(GraphBreak):
     `out=` of a function of torch is given what lies in memory with gaps, a transposed tensor or a column (GB0242):
     `torch.add(x, y, out=rows[:, 0])`. Assign what it returns: `rows[:, 0] = torch.add(x, y)`.
 
-    Of a function that the settings name as compiled, the same is told where it goes over an iterator that the
-    program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what `zip` and
-    `map` return. Pass a list, or the item, where only `next` is asked. So it is with what `itertools` made before the
-    compiled code runs, in a global or an attribute: `next(self.scales)` of `itertools.cycle` (not `itertools.count`).
+    Of a function that the settings name as compiled, the same is reported where it iterates over an iterator that
+    the program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what
+    `zip` and `map` return. Pass a list, or the item, where only `next` is asked. The same goes for what `itertools`
+    made before the compiled code runs, in a global or an attribute: `next(self.scales)` of `itertools.cycle` (not
+    `itertools.count`).
 
     ## Example
     ```python
@@ -63,7 +64,7 @@ class ModelledBreak(GraphBreak):
     ```
 
     ## Use instead
-    Call it outside of what is compiled:
+    Call it outside the compiled code:
     ```python
     import locale
     import torch
@@ -77,10 +78,10 @@ class ModelledBreak(GraphBreak):
     ```
 
     ## Versions
-    Measured: the example breaks on torch 2.6 to 2.15, and so do loops, comprehensions, `next`, `list`, `tuple`, `set`,
-    `sorted`, `sum`, `max`, `min`, `any`, `all` and `clip_grad_norm_` over an iterator that was passed; `zip`, `map` and
-    `filter` from 2.13 on, before that what goes over their items. For what a project's own models say, the project
-    answers.
+    Measured: the example breaks on torch 2.6 to 2.15, and so do loops, comprehensions, `next`, `list`, `tuple`,
+    `set`, `sorted`, `sum`, `max`, `min`, `any`, `all` and `clip_grad_norm_` over an iterator that was passed;
+    `zip`, `map` and `filter` from 2.13 on, before that what iterates over their items. For what a project's own
+    models say, the project answers.
     """
 
     code = "PTB187"

@@ -14,11 +14,11 @@ class ModuleConversion(GraphBreak):
     """A module is converted to another dtype, or moved to another device, in compiled code.
 
     ## What happens
-    `module.to(...)`, `half()` and the like give each parameter other data, which Dynamo does not trace: it ends
-    the graph (GB0264, GB0056). A module that has the dtype and lies on the device already stays as it is, and the graph
-    goes on. So it is a note: a hook that moves a layer in before each call and out after it ends the graph each time,
-    code that makes sure of what is right anyway does not. Of `module.to(x)`, `module.to(x.device)` and
-    `module.to(x.dtype)` nothing is said.
+    `module.to(...)`, `half()` and the like give each parameter other data, which Dynamo does not trace: it ends the
+    graph (GB0264, GB0056). A module that has the dtype and lies on the device already stays as it is, and the graph
+    goes on. So it is a note: a hook that moves a layer in before each call and out after it ends the graph each
+    time, code that makes sure of what is right anyway does not. Of `module.to(x)`, `module.to(x.device)` and
+    `module.to(x.dtype)` nothing is reported.
 
     ## Example
     ```python

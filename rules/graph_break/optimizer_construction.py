@@ -32,7 +32,7 @@ class OptimizerConstruction(GraphBreak):
     ```
 
     ## Use instead
-    Make it once, outside of what is compiled:
+    Make it once, outside the compiled code:
     ```python
     import torch
 

@@ -9,7 +9,7 @@ METHODS = "zero_grad state_dict load_state_dict"
 
 
 class OptimizerState(GraphBreak):
-    """An optimizer is asked to clear its gradients, or for its state, in compiled code.
+    """An optimizer's gradients are cleared, or its state is read, in compiled code.
 
     ## What happens
     Dynamo traces no method of an optimizer but `step`: at `zero_grad()`, `state_dict()` and `load_state_dict()` it ends

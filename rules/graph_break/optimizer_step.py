@@ -16,8 +16,9 @@ class OptimizerStep(GraphBreak):
 
     ## What happens
     `step()` of torch's optimizers ends the graph on purpose (GB0025), before and after it switches gradients off;
-    `LBFGS` is left out of compiling as a whole (GB0099). The step itself is compiled on its own, in graphs apart from
-    those of the model: a compiled function that does nothing but take steps loses nothing, and is told as a note.
+    `LBFGS` is left out of compiling as a whole (GB0099). The step itself is compiled on its own, in graphs apart
+    from those of the model: a compiled function that does nothing but take steps loses nothing, and is reported as
+    a note.
 
     ## Example
     ```python
@@ -36,7 +37,7 @@ class OptimizerStep(GraphBreak):
     ```
 
     ## Use instead
-    Compile what computes the loss, and call `backward()` and `step()` outside of it. A step that is to be compiled is
+    Compile what computes the loss, and call `backward()` and `step()` outside it. A step that is to be compiled is
     compiled alone, with a rate that is a tensor: `step = torch.compile(optimizer.step)`, `lr=torch.tensor(0.1)`.
     ```python
     import torch

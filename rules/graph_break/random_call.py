@@ -39,7 +39,7 @@ MADE_BEFORE = "Make it before the compiled code runs, and pass it on"
 
 
 class RandomCall(GraphBreak):
-    """A random number of Python or NumPy is drawn in compiled code.
+    """A random number from Python or NumPy is drawn in compiled code.
 
     ## What happens
     The number would be part of the graph, the same in every call; so Dynamo ends the graph and lets
@@ -67,12 +67,12 @@ class RandomCall(GraphBreak):
     import random
     import torch
 
-    def f(x, keep=random.choice([True, True])):
+    def f(x, keep):
         if keep:
             x = torch.relu(x)
         return x * 2
 
-    args = (torch.tensor([1.0, -2.0]),)
+    args = (torch.tensor([1.0, -2.0]), random.choice([True, True]))
     ```
 
     ## Versions

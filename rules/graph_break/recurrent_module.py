@@ -39,7 +39,7 @@ class RecurrentModule(GraphBreak):
     ```
 
     ## Use instead
-    `nn.LSTMCell` in a loop, where sequences are short and of fixed length, as each length is compiled anew (PTR230):
+    `nn.LSTMCell` in a loop, where sequences are short and of fixed length, as each length is compiled again (PTR230):
     ```python
     import torch
 

@@ -19,7 +19,7 @@ GRADIENTS = ("call torch.autograd.grad", "call torch.Tensor.backward")
 
 
 class RequiresGrad(GraphBreak):
-    """A tensor is told in compiled code that it requires a gradient.
+    """`requires_grad` is set on a tensor in compiled code.
 
     ## What happens
     What requires a gradient has to be known where the graph starts. Dynamo ends the graph at

@@ -12,7 +12,7 @@ METHODS = "step get_last_lr state_dict"
 
 
 class SchedulerStep(GraphBreak):
-    """A schedule of the learning rate is asked or moved on in compiled code.
+    """A learning rate scheduler is read or stepped in compiled code.
 
     ## What happens
     Dynamo does not trace torch.optim.lr_scheduler: `step()`, `get_last_lr()` and `state_dict()` end the graph (GB0008).
@@ -34,7 +34,7 @@ class SchedulerStep(GraphBreak):
     ```
 
     ## Use instead
-    Ask and move it outside of the compiled call:
+    Ask and move it outside the compiled call:
     ```python
     import torch
 

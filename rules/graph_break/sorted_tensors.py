@@ -15,10 +15,10 @@ class SortedTensors(GraphBreak):
     """Python's `sorted`, `min` or `max` has to compare tensors.
 
     ## What happens
-    Sorting asks each comparison for its truth, which depends on values: Dynamo ends the graph (GB0207). Of pairs that
-    hold a tensor (`sorted(tensors.items())`) it does so although the first of each pair, by which Python sorts them,
-    is a text or a number: a `key` that names it stays in the graph. `min` and `max` of such pairs end it, too (GB0059),
-    and with a `key` by PTB115.
+    Sorting asks each comparison for its truth, which depends on values: Dynamo ends the graph (GB0207). Of pairs
+    that hold a tensor (`sorted(tensors.items())`) it does so although the first of each pair, by which Python sorts
+    them, is a string or a number: a `key` that names it stays in the graph. `min` and `max` of such pairs end it,
+    too (GB0059), and with a `key` by PTB115.
 
     ## Example
     ```python

@@ -12,11 +12,11 @@ class TensorAsSize(GraphBreak):
     """A tensor stands where torch needs a Python number: a size, a bound of a slice, `range`, a scale, a diagonal.
 
     ## What happens
-    Shapes have to be known while tracing, so Dynamo has to read the number out of the tensor: it ends the
-    graph (GB0124, GB0033; GB0059 for `range`, GB0213 for a list times a tensor). So it is with each other number that
+    Shapes have to be known while tracing, so Dynamo has to read the number out of the tensor: it ends the graph
+    (GB0124, GB0033; GB0059 for `range`, GB0213 for a list times a tensor). The same goes for each other number that
     a function takes: `addcmul(..., value=t)`, `triu(x, t)`, `elu(x, t)`. Which do has been measured, one by one
-    (`matrix/number_arguments.py`): `lerp`, `clamp`, `masked_fill` and `torch.full` take a tensor. A buffer of one
-    number with a point is read so, too (`full_like(x, self.fill)`, of `torch.tensor(2.0)`); that of a whole number is
+    (`matrix/number_arguments.py`): `lerp`, `clamp`, `masked_fill` and `torch.full` take a tensor. A buffer that
+    holds one float is read in this way too (`full_like(x, self.fill)`, of `torch.tensor(2.0)`); an int in a buffer is
     known while tracing.
 
     ## Example

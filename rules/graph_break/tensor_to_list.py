@@ -10,8 +10,8 @@ class TensorToList(GraphBreak):
     """`.tolist()` reads every number out of a tensor.
 
     ## What happens
-    Dynamo knows the shape, not the values: it ends the graph and lets Python make the list (GB0109 for
-    floats and booleans, GB0033 for whole numbers).
+    Dynamo knows the shape, not the values: it ends the graph and lets Python make the list (GB0109 for floats and
+    booleans, GB0033 for ints).
 
     ## Example
     ```python
@@ -42,7 +42,7 @@ class TensorToList(GraphBreak):
     Sizes that go to `torch.split` and the like are best kept as Python numbers from the start.
 
     ## Versions
-    Measured: of floats and booleans, breaks on torch 2.6 to 2.15. Of whole numbers it is fine on 2.6 and
+    Measured: of floats and booleans, breaks on torch 2.6 to 2.15. Of ints it is fine on 2.6 and
     2.9 and breaks in default mode on 2.13 and 2.15.
     """
 

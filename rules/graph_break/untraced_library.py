@@ -33,10 +33,10 @@ class UntracedLibrary(GraphBreak):
     `TORCH_LIBRARY` in C++.
 
     Some libraries Dynamo skips as a whole: tqdm (a bar that is switched off too), the `SummaryWriter` of
-    `torch.utils.tensorboard`, pandas, NetworkX, scikit-learn,
-    xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008). Nearly all of SciPy, OpenCV, Pillow, scikit-image, imageio,
-    soundfile, h5py and safetensors it enters and then cannot trace, or fails at (measured on 2.13). A loop
-    over `tqdm(...)` cannot be resumed: the whole function is left to Python. Compile what one turn of it does.
+    `torch.utils.tensorboard`, pandas, NetworkX, scikit-learn, xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008).
+    Nearly all of SciPy, OpenCV, Pillow, scikit-image, imageio, soundfile, h5py and safetensors it enters and then
+    cannot trace, or fails at (measured on 2.13). A loop over `tqdm(...)` cannot be resumed: the whole function is
+    left to Python. Compile what one iteration does.
 
     A module that `torch.jit` scripted, traced or loaded runs in TorchScript, where Dynamo does not look (GB4695): the
     function that calls it is left to Python. Leave `torch.jit.script` out, and it is compiled with the rest. What
@@ -53,7 +53,7 @@ class UntracedLibrary(GraphBreak):
     ```
 
     ## Use instead
-    The same with `str`, or outside of the compiled call:
+    The same with `str`, or outside the compiled call:
     ```python
     import torch
 

@@ -36,7 +36,7 @@ class ValueDependentOperator(GraphBreak):
     ```
 
     ## Use instead
-    The formula itself, or the function outside of the compiled call:
+    The formula itself, or the function outside the compiled call:
     ```python
     import torch
 

@@ -15,7 +15,7 @@ INT_IS_CONSTANT = (2, 7)
 
 
 class AttributeSet(Rule):
-    """A loop gives a compiled module another number or text at every turn.
+    """A loop sets an attribute of a compiled module to another number or string in every iteration.
 
     ## What happens
     Dynamo takes the int and string attributes of an `nn.Module` for constants and guards on those that the compiled

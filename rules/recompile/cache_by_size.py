@@ -10,11 +10,11 @@ from pt2lint.rule import Rule
 
 
 class CacheBySize(Rule):
-    """A module keeps what it made for a size in a dictionary under that size, or the largest size so far.
+    """A module caches by size what it has made, in a dictionary or up to the largest size so far.
 
     ## What happens
-    A key has to be a number of Python, and so has an int attribute: Dynamo makes the size a constant of the graph
-    and guards on it, whatever `dynamic` says. Every new size is compiled anew, until the recompile limit, and from
+    A key has to be a Python number, and so has an int attribute: Dynamo makes the size a constant of the graph and
+    guards on it, whatever `dynamic` says. Every new size is compiled again, until the recompile limit, and from
     then on the function runs without compiling. What such a cache saves (a mask, positions, an angle) costs next to
     nothing in compiled code, where it is fused with what uses it: make it anew at each call, or once in `__init__`
     for the largest size and take a slice.

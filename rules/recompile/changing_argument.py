@@ -17,22 +17,23 @@ PICKS = ("max", "min", "sum")
 
 
 class ChangingArgument(CompiledCall):
-    """A number or a list that the data decide, or that is another at every turn, is given to compiled code.
+    """Compiled code is given a number or a list that the data decide, or that differs in every iteration.
 
     ## What happens
-    Dynamo compiles for the very number that it is given first. When the next call brings another, it compiles once
+    Dynamo compiles for exactly the number that it is given first. When the next call has another, it compiles once
     more, now with the number as an input of the graph; where the number decides what the graph is, each new one is
-    compiled anew (PTR207). So is each text of a loop that Dynamo left to Python
-    (`for split in ("train", "val"): batch(split)`), where what is called looks at it. The length of a list is always
-    part of the graph: each length is compiled anew. A tensor of no dimensions is never guarded on by value, and a list
-    that is padded to one length, or given one by one, has the same each time. A module that is given brings its numbers
-    with it: for each that has another number (`layer.index`), the function is compiled anew. So does a dictionary or an
-    object of which the function reads a number that is read out of a tensor, or set at every turn, and so does a
-    `functools.partial` with another number at every turn. A learning rate that is read of an optimizer
+    compiled again (PTR207). So is each string of a loop that Dynamo left to Python (`for split in ("train", "val"):
+    batch(split)`), where what is called looks at it. The length of a list is always part of the graph: each length
+    is compiled again. A 0-dim tensor is never guarded on by value, and a list that is padded to one length, or
+    given one by one, has the same each time. A module that is given brings its numbers with it: for each that has
+    another number (`layer.index`), the function is compiled again. So does a dictionary or an object of which the
+    function reads a number that is read out of a tensor, or set in every iteration, and so does a
+    `functools.partial` with another number in every iteration. A learning rate that is read of an optimizer
     (`group["lr"]`) is another number wherever a schedule sets it: with `dynamic=False`, which people write for the
-    step of an optimizer of their own, each is compiled anew, until the limit. So it is with an option that a function
-    hands on (`def sample(x, temperature: float)`, which gives it to compiled code): whoever calls it with another
-    number has it compiled once more. A flag that some turns set (`step < warmup`, `step % 10 == 0`) makes two graphs.
+    step of an optimizer of their own, each is compiled again, until the limit. The same goes for an option that a
+    function hands on (`def sample(x, temperature: float)`, which gives it to compiled code): whoever calls it with
+    another number has it compiled once more. A flag that some iterations set (`step < warmup`, `step % 10 == 0`) makes
+    two graphs.
 
     ## Example
     ```python

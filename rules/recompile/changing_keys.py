@@ -18,15 +18,15 @@ def is_counted(loop: cst.CompFor, turns: Turns) -> bool:
 
 
 class ChangingKeys(CompiledCall):
-    """A dictionary with other keys, or another number of arguments, at every call of a compiled function.
+    """A compiled function is called with other dictionary keys, or another number of arguments, each time.
 
     ## What happens
     Dynamo guards on the keys of every dictionary that it goes through, and on how many values a `*args` holds: they
     decide what the graph's inputs are. Keys made of a counter, and keys or arguments that become more, are compiled
-    anew at every call, until the recompile limit; from then on the function runs without compiling. Tensors under the
-    same keys cost nothing, whatever is in them. So is a list or a tuple that the function returns longer than it was
-    given it, where the next call is given that (`y, past = model(x, past)` of a cache to which each step adds): a
-    cache that is made as long as it will get, and written to, has the same length each time.
+    again at every call, until the recompile limit; from then on the function runs without compiling. Tensors under
+    the same keys cost nothing, whatever is in them. So is a list or a tuple that the function returns longer than
+    it was given it, where the next call is given that (`y, past = model(x, past)` of a cache to which each step
+    adds): a cache that is made as long as it will get, and written to, has the same length each time.
 
     ## Example
     ```python

@@ -10,18 +10,18 @@ from pt2lint.rule.syntax import function_around, made
 
 
 class ChangingSize(CompiledCall):
-    """A tensor is of another size at every call of a compiled function, and nothing says so.
+    """A tensor's size changes from call to call of a compiled function, and nothing marks it as dynamic.
 
     ## What happens
-    Dynamo first compiles for the very size that it sees. When the next call brings another, it compiles once more,
+    Dynamo first compiles for exactly the size that it sees. When the next call has another, it compiles once more,
     now for any size, and keeps that: the first compilation was in vain, and on a large model it takes minutes.
     `torch._dynamo.mark_dynamic(x, dim)` says beforehand which dimension changes; `torch.compile(dynamic=True)` says
-    so of all. A size of 0 or 1 is compiled on its own in any case, since Dynamo never treats these as variable. Where
-    a loop of the compiled code goes over that dimension, its length is part of the graph: each is compiled anew, until
-    the limit of 8. A size changes, too, where values decide it (`x[mask]` of a mask that each turn makes,
-    `x.nonzero()`), where it is drawn (`x[:, :random.randint(8, 64)]`), or where pieces need not be alike (what a loop
-    goes over of `torch.split(x, lengths)` and `torch.chunk`), and at the last turn of a loop over parts
-    (`x[i : i + size]` of `range(0, len(x), size)`).
+    so of all. A size of 0 or 1 is compiled on its own in any case, since Dynamo never treats these as variable.
+    Where a loop of the compiled code iterates over that dimension, its length is part of the graph: each is
+    compiled again, until the limit of 8. A size changes, too, where values decide it (`x[mask]` of a mask that each
+    iteration makes, `x.nonzero()`), where it is drawn (`x[:, :random.randint(8, 64)]`), or where pieces need not be
+    alike (what a loop iterates over of `torch.split(x, lengths)` and `torch.chunk`), and in the last iteration of
+    a loop over parts (`x[i : i + size]` of `range(0, len(x), size)`).
 
     ## Example
     ```python
@@ -55,10 +55,10 @@ class ChangingSize(CompiledCall):
     ```
 
     ## Versions
-    Measured on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation, 8 over 11 calls where a loop goes over the dimension;
-    none with `mark_dynamic` or `dynamic=True`. A dimension that the code makes constant (it is compared with a
-    number, or iterated over) raises ConstraintViolationError where it is marked; `torch._dynamo.maybe_mark_dynamic`
-    does not.
+    Measured on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation, 8 over 11 calls where a loop iterates over the
+    dimension; none with `mark_dynamic` or `dynamic=True`. A dimension that the code makes constant (it is compared
+    with a number, or iterated over) raises ConstraintViolationError where it is marked;
+    `torch._dynamo.maybe_mark_dynamic` does not.
     """
 
     code = "PTR213"

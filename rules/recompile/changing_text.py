@@ -10,14 +10,14 @@ from pt2lint.rule.loop_turns import Turns
 
 
 class ChangingText(CompiledCall):
-    """A text that changes from call to call is passed to a compiled function.
+    """A string that changes from call to call is passed to a compiled function.
 
     ## What happens
-    A string is never an input of a graph. Where the compiled function looks at it (compares it, formats it, uses
-    it as a key), Dynamo guards on the whole text, so that every new one is compiled anew: eight times, the
-    recompile limit, and from then on the function runs without compiling. A text that the function only passes
-    on costs nothing. A text that is spelled (`text.encode()`, `for letter in text`) is a sentence and no name: it is
-    told wherever it is passed. Encode it where nothing is compiled, and pass the tensor.
+    A string is never an input of a graph. Where the compiled function looks at it (compares it, formats it, uses it
+    as a key), Dynamo guards on the whole string, so that every new one is compiled again: eight times, the recompile
+    limit, and from then on the function runs without compiling. A string that the function only passes on costs
+    nothing. A string that is spelled (`text.encode()`, `for letter in text`) is a sentence and no name: it is
+    reported wherever it is passed. Encode it where nothing is compiled, and pass the tensor.
 
     ## Example
     ```python

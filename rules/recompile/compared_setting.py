@@ -12,9 +12,10 @@ class ComparedSetting(Rule):
     """Compiled code compares a number of its module that a method changes from outside.
 
     ## What happens
-    Which branch runs is decided while tracing, so Dynamo guards on the number. Each call after another value was set
-    is compiled anew, until the recompile limit. Where both branches compute the same (a factor of 1 that is left out),
-    the branch saves one cheap operation and costs a compilation: compute it always, with the number in a tensor.
+    Which branch runs is decided while tracing, so Dynamo guards on the number. Each call after another value was
+    set is compiled again, until the recompile limit. Where both branches compute the same (a factor of 1 that is
+    left out), the branch saves one cheap operation and costs a compilation: compute it always, with the number in a
+    tensor.
 
     ## Example
     ```python

@@ -15,16 +15,16 @@ WHAT = {
 
 
 class DecidingNumber(Rule):
-    """A module is given a number at each call that decides what is compiled.
+    """A module is given a number that decides what is compiled.
 
     ## What happens
-    A number that a `forward` is given costs one recompilation where it enters the arithmetic or bounds a slice: Dynamo
-    then keeps a symbol for it. It cannot where the number picks from a tensor beside other dimensions
-    (`self.keys[:, step] = key`, the place of a token in a cache), from a list or a dictionary, or ends a loop: each is
-    compiled anew, and after 8 of them the module runs without being compiled. As a tensor, the number is data:
+    A number that a `forward` is given costs one recompilation where it enters the arithmetic or bounds a slice:
+    Dynamo then keeps a symbol for it. It cannot where the number picks from a tensor beside other dimensions
+    (`self.keys[:, step] = key`, the place of a token in a cache), from a list or a dictionary, or ends a loop: each
+    is compiled again, and after 8 of them the module runs without being compiled. As a tensor, the number is data:
     `self.keys.index_copy_(1, step, key)`.
 
-    A note, as nothing here says that the number is another from call to call. Where a call in a loop shows that, it is
+    A note, as nothing here says that the number changes from call to call. Where a call in a loop shows that, it is
     PTR207.
 
     ## Example

@@ -18,18 +18,18 @@ UNROLLED = {
 
 
 class FixedSize(Rule):
-    """The size of what compiled code is given becomes a constant of the graph.
+    """The size of an input becomes a constant of the graph.
 
     ## What happens
-    Where a size changes, Dynamo compiles once more and keeps a symbol for it, so that no third graph is made. Not where
-    the code needs the number itself: a loop of that many turns is unrolled (`for i in range(x.shape[0])`,
-    `for row in x`), a list gets that many items (`[0] * n`), a text holds it (`self.log(f"{n} rows")`, even where `log`
-    does nothing with it). Then each size is compiled anew, also with `dynamic=True`, and after 8 of them the function
-    runs without being compiled. Which of two ways is taken for a size (`if n % 4:`, `if x.numel() == 0:`) is compiled
-    once for each.
+    Where a size changes, Dynamo compiles once more and keeps a symbol for it, so that no third graph is made. Not
+    where the code needs the number itself: a loop of that many turns is unrolled (`for i in range(x.shape[0])`,
+    `for row in x`), a list gets that many items (`[0] * n`), a string holds it (`self.log(f"{n} rows")`, even where
+    `log` does nothing with it). Then each size is compiled again, also with `dynamic=True`, and after 8 of them the
+    function runs without being compiled. Which of two ways is taken for a size (`if n % 4:`, `if x.numel() == 0:`)
+    is compiled once for each.
 
-    A note, as nothing here says that the size changes. Compute with the whole tensor instead, leave texts to code that
-    is not compiled, pad in any case, and ask for what is empty where the function is called.
+    A note, as nothing here says that the size changes. Compute with the whole tensor instead, leave strings to code
+    that is not compiled, pad in any case, and ask for what is empty where the function is called.
 
     ## Example
     ```python
@@ -61,9 +61,9 @@ class FixedSize(Rule):
     ```
 
     ## Versions
-    Measured over 11 sizes: 8 recompilations, and then eager, for a loop on torch 2.6, 2.9, 2.13 and 2.15, and for lists
-    and texts on 2.13; there 2 for a size that is a multiple of 4 or not, or that is 0 or not. With `dynamic=True` no
-    fewer.
+    Measured over 11 sizes: 8 recompilations, and then eager, for a loop on torch 2.6, 2.9, 2.13 and 2.15, and for
+    lists and strings on 2.13; there 2 for a size that is a multiple of 4 or not, or that is 0 or not. With
+    `dynamic=True` no fewer.
     """
 
     code = "PTR230"

@@ -16,12 +16,12 @@ OF_CLASSES = (2, 13)  # before, the graph ends where an attribute of a class is 
 
 
 class GlobalCounter(Rule):
-    """A global whole number changes at every call of a compiled function.
+    """A global int changes at every call of a compiled function.
 
     ## What happens
     Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the next
     call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one that
-    code outside sets at every turn (`STEP = n`), the variable of a loop at the top of a script (`for step in
+    code outside sets in every iteration (`STEP = n`), the variable of a loop at the top of a script (`for step in
     range(n)`), and an attribute of an object that is a global (`config.step = n`), or a place in a list or a
     dictionary that is one (`STATE["step"] = n`), and a number that compiled code counts in a class (`Net.calls +=
     1`, `type(self).calls += 1`). A tensor's value is not guarded on, and an attribute, an entry or a place of what

@@ -9,14 +9,14 @@ from pt2lint.rule.tree import is_name, walk
 
 
 class KeptNumber(Rule):
-    """A number of Python in an optimizer's state, or another dictionary, counts in compiled code.
+    """A Python number in an optimizer's state, or in another dictionary, is counted up in compiled code.
 
     ## What happens
     Dynamo takes the number for a constant and guards on its value: the next call finds another one and is compiled
-    again. Where the number only enters the arithmetic it is an input of the graph from then on, and a branch costs one
-    more for each way that it takes. Where it is a constant of the graph (`range`, a key, a place in a list) each new
-    value is compiled anew, until the recompile limit: that is a warning. A tensor of no dimensions is never guarded on
-    by value, which is why torch's own optimizers keep their `step` in one.
+    again. Where the number only enters the arithmetic it is an input of the graph from then on, and a branch costs
+    one more for each way that it takes. Where it is a constant of the graph (`range`, a key, a place in a list)
+    each new value is compiled again, until the recompile limit: that is a warning. A 0-dim tensor is never guarded
+    on by value, which is why torch's own optimizers keep their `step` in one.
 
     ## Example
     ```python

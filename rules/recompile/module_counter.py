@@ -13,7 +13,7 @@ from pt2lint.rule.syntax import observes
 
 
 class ModuleCounter(Rule):
-    """A whole number kept in a module changes at every call of its compiled `forward`.
+    """An int kept in a module changes at every call of its compiled `forward`.
 
     ## What happens
     Dynamo takes an int attribute of an `nn.Module` for a constant and guards on its value. Code that counts in it,

@@ -14,14 +14,14 @@ from pt2lint.rule.tree import is_name, says_none, walk
 
 
 class NoneAtFirst(CompiledCall):
-    """What a turn of a loop leaves is given to the next compiled call, and the first is given None.
+    """Each compiled call in a loop is given what the last one left, and the first is given None.
 
     ## What happens
     Dynamo guards on what an argument is. The first call of the loop finds None, the second one what the first one
-    returned, or what else the turn left, and is compiled anew; where that grows, as a cache of keys and values does,
-    the third one once more, for any length. A cache of a fixed size that is made before the loop, and written to by
-    position, is compiled for once. So it is with an attribute that begins as None (`self.hidden = None`), where what
-    the call returns is kept for the next one.
+    returned, or what else the turn left, and is compiled again; where that grows, as a cache of keys and values
+    does, the third one once more, for any length. A cache of a fixed size that is made before the loop, and written
+    to by position, is compiled for once. The same goes for an attribute that begins as None (`self.hidden = None`),
+    where what the call returns is kept for the next one.
 
     ## Example
     ```python

@@ -14,13 +14,13 @@ CLOCKS = calls("time", "time perf_counter monotonic process_time")
 
 
 class NumberAfterBreak(Rule):
-    """A number that a graph break brings is part of what comes after it, which is compiled for that very number first.
+    """A number that a graph break reads out is a constant of the code after the break, until it changes.
 
     ## What happens
-    What `t.item()`, `float(t)` or the clock returns reaches the code after the break as a plain number of Python.
-    Where that code computes with it, or keeps it until after the next break, Dynamo compiles it for the very number,
-    and at the next call, which brings another, once more, now for any. It costs one compilation beyond the break.
-    Where the number decides how often a loop turns or which element is taken, it costs one each time.
+    What `t.item()`, `float(t)` or the clock returns reaches the code after the break as a plain Python number.
+    Where that code computes with it, or keeps it until after the next break, Dynamo compiles it for exactly that
+    number, and at the next call, which has another, once more, now for any. It costs one compilation beyond the
+    break. Where the number decides how often a loop turns or which element is taken, it costs one each time.
 
     ## Example
     ```python
@@ -37,7 +37,7 @@ class NumberAfterBreak(Rule):
     ```
 
     ## Use instead
-    A tensor of no dimensions is as good for arithmetic, and there is no break:
+    A 0-dim tensor is as good for arithmetic, and there is no break:
     ```python
     import torch
 

@@ -12,19 +12,19 @@ class NumberedBlocks(Rule):
     """Blocks are compiled one by one, and each reads a number of its own.
 
     ## What happens
-    Blocks of one class share their code, and what was compiled for the first is tried for the next. Dynamo takes a
-    whole number or a text that a module holds for a constant: a block that reads its own index (`self.layer_idx`) is
-    compiled anew for each, and from the ninth on, past the recompile limit, blocks run without being compiled. Blocks
-    that differ in their weights alone are compiled once. Leave the number to who calls the block, where it is an index
-    into a list or a cache: give the block its item. Where arithmetic is done with it, a buffer is no constant, nor is
-    the number with `torch._dynamo.config.allow_unspec_int_on_nn_module = True`.
+    Blocks of one class share their code, and what was compiled for the first is tried for the next. Dynamo takes an
+    int or a string that a module holds for a constant: a block that reads its own index (`self.layer_idx`) is
+    compiled again for each, and from the ninth on, past the recompile limit, blocks run without being compiled.
+    Blocks that differ in their weights alone are compiled once. Leave the number to who calls the block, where it
+    is an index into a list or a cache: give the block its item. Where arithmetic is done with it, a buffer is no
+    constant, nor is the number with `torch._dynamo.config.allow_unspec_int_on_nn_module = True`.
 
     Where nothing shows that blocks are compiled one by one, a number by which something is picked or named is a note:
     it costs as much where a graph break in each block, or around it, parts them.
 
-    A method under `@torch.compile` is shared by all objects of its class in the same way, and the size of a parameter
-    or a buffer is a constant, too, whatever `dynamic` says: each size is compiled anew (a note, where not all are made
-    with one size). Compile the model around them instead: they are parts of its graph.
+    A method under `@torch.compile` is shared by all objects of its class in the same way, and the size of a
+    parameter or a buffer is a constant, too, whatever `dynamic` says: each size is compiled again (a note, where
+    not all are made with one size). Compile the model around them instead: they are parts of its graph.
 
     ## Example
     ```python
@@ -70,9 +70,9 @@ class NumberedBlocks(Rule):
     ```
 
     ## Versions
-    Measured over 11 blocks on torch 2.6, 2.9, 2.13 and 2.15: 8 recompilations, and then eager; for a number that enters
-    arithmetic alone 1 on 2.6. None without a number, 1 for a float and for a bool. For a text that is made of the
-    number (`f"layers.{i}"`) and picks something: 8 on 2.13, none where it only names a region of a profile.
+    Measured over 11 blocks on torch 2.6, 2.9, 2.13 and 2.15: 8 recompilations, and then eager; for a number that
+    enters arithmetic alone 1 on 2.6. None without a number, 1 for a float and for a bool. For a string that is made
+    of the number (`f"layers.{i}"`) and picks something: 8 on 2.13, none where it only names a region of a profile.
     """
 
     code = "PTR226"

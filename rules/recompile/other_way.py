@@ -11,7 +11,7 @@ from pt2lint.said import place_in
 
 
 class OtherWay(Rule):
-    """A compiled function is called in two ways, each of which is compiled for itself.
+    """A compiled function is called in two ways, and each of them is compiled separately.
 
     ## What happens
     Dynamo guards on what it compiled for: whether gradients are wanted, whether a module with a dropout or a batch norm

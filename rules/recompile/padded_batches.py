@@ -19,7 +19,7 @@ class PaddedBatches(Rule):
     A `collate_fn` that pads to the longest of a batch (`pad_sequence`, `max(len(row) for row in rows)`,
     `tokenizer(..., padding=True)`, `DataCollatorWithPadding`) gives tensors of another length each time. Dynamo
     compiles the model for the first length, and then once more for any: the first compilation was in vain. With
-    `torch.compile(dynamic=False)` each length is compiled anew, until the limit of 8; from then on the model runs
+    `torch.compile(dynamic=False)` each length is compiled again, until the limit of 8; from then on the model runs
     without being compiled. Say before the call which dimension changes (`torch._dynamo.mark_dynamic`), or pad to a
     length that is always the same, or to one of a few.
 

@@ -10,15 +10,15 @@ from pt2lint.rule.syntax import observes
 
 
 class SettlingState(Rule):
-    """What the first call leaves in an object or an optimizer's state makes the second one compile anew, once.
+    """What the first call leaves in an object or an optimizer's state makes the second call recompile, once.
 
     ## What happens
-    An optimizer's own `step` fills the state of each parameter the first time, an agent or a trainer counts its calls:
-    Dynamo guards on what it found there, so the second call fails the guard and is compiled again. After that the
-    state stays as it is, and for a number Dynamo keeps a symbol. It costs one compilation at the start, which matters
-    where that takes minutes, or where a server has to answer at once. Only a number that picks from a list, or ends a
-    loop, can be no symbol: each is compiled anew, up to the recompile limit. A number in an `nn.Module`, or in what
-    one holds, is another matter: PTR202.
+    An optimizer's own `step` fills the state of each parameter the first time, an agent or a trainer counts its
+    calls: Dynamo guards on what it found there, so the second call fails the guard and is compiled again. After
+    that the state stays as it is, and for a number Dynamo keeps a symbol. It costs one compilation at the start,
+    which matters where that takes minutes, or where a server has to answer at once. Only a number that picks from a
+    list, or ends a loop, can be no symbol: each is compiled again, up to the recompile limit. A number in an
+    `nn.Module`, or in what one holds, is another matter: PTR202.
 
     ## Example
     ```python

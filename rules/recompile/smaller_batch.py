@@ -18,7 +18,7 @@ class SmallerBatch(Rule):
     ## What happens
     Without `drop_last=True` the last batch of an epoch holds what is left, unless the batch size divides the number
     of samples. Dynamo then compiles the model once more, now for any size. From then on that graph comes first: the
-    full batches of all later epochs run it too, and the one that was compiled for their very size is never used
+    full batches of all later epochs run it too, and the one that was compiled for exactly their size is never used
     again. Drop the rest where samples are shuffled anyway; where each counts, as in an evaluation, say with
     `torch._dynamo.mark_dynamic` that the size of a batch changes, which saves the first compilation. With
     `torch.compile(dynamic=False)` each of the two sizes keeps a graph of its own.

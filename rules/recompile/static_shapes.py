@@ -18,11 +18,11 @@ class StaticShapes(CompiledCall):
 
     ## What happens
     With `dynamic=False` every new shape is compiled on its own, until the recompile limit; from then on the
-    function runs without compiling. By default Dynamo compiles once for a size that changed, and not at all
-    if `torch._dynamo.mark_dynamic` says beforehand which dimension varies. What changes the shape may be a count,
-    values (`x[mask]` of a mask that each turn makes), a draw (`x[:, :random.randint(8, 64)]`), a size that a picture
-    is brought to (`interpolate(x, size=(n, n))`), a number that another function makes it by (`batch(data, n)`), or a
-    list of lengths (`torch.split(x, lengths.tolist())`); a note where the lengths need not differ.
+    function runs without compiling. By default Dynamo compiles once for a size that changed, and not at all if
+    `torch._dynamo.mark_dynamic` says beforehand which dimension varies. What changes the shape may be a count,
+    values (`x[mask]` of a mask that each iteration makes), a draw (`x[:, :random.randint(8, 64)]`), a size that a
+    picture is brought to (`interpolate(x, size=(n, n))`), a number that another function makes it by (`batch(data,
+    n)`), or a list of lengths (`torch.split(x, lengths.tolist())`); a note where the lengths need not differ.
 
     A table with a compilation of one model for each size (`self.compiled[x.shape] = torch.compile(self.model,
     dynamic=False)`) does not help: they share their code, by which Dynamo counts.

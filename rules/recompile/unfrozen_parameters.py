@@ -19,9 +19,10 @@ class UnfrozenParameters(Rule):
 
     ## What happens
     Dynamo guards on `requires_grad` of each parameter. Once one of them is set to something else, the next call is
-    compiled anew: a model whose head is unfrozen after some epochs is compiled twice, one whose layers are unfrozen
-    one by one as often as that, and past the limit of 8 it runs without being compiled. What is set before the first
-    call costs nothing. A learning rate of 0 for a group of parameters keeps them as they are, with the same graph.
+    compiled again: a model whose head is unfrozen after some epochs is compiled twice, one whose layers are
+    unfrozen one by one as often as that, and past the limit of 8 it runs without being compiled. What is set before
+    the first call costs nothing. A learning rate of 0 for a group of parameters keeps them as they are, with the
+    same graph.
 
     ## Example
     ```python

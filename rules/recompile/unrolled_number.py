@@ -16,20 +16,20 @@ class UnrolledNumber(CompiledCall):
     """A number that changes from call to call decides what is compiled.
 
     ## What happens
-    A number that only enters the arithmetic costs one recompilation, since Dynamo then makes it an input of the graph.
-    It cannot where the number decides what the graph is: how often `for _ in range(n)` turns, which element of a list
-    or dictionary is taken, or of a tensor beside other dimensions (`cache[:, n] = x`), into how many parts `chunk` or
-    `split` cuts, or where torch keeps the number as a constant, as it does with the `p` of `dropout`,
-    `label_smoothing`, `eps`, `momentum`, the bounds of `uniform_` and the `scale` of attention, or where Python's
-    `math.exp`, `math.log` and others compute with it, for which Dynamo has no symbol (it has one for `math.sqrt`,
-    `math.cos` and `**`). Every new number is then compiled anew, until the recompile limit, and from then on the
-    function runs without compiling. The same goes for every number under `dynamic=False`, and for a list that is
-    longer at every call. An element of a NumPy array that such a number picks, as a schedule's
+    A number that only enters the arithmetic costs one recompilation, since Dynamo then makes it an input of the
+    graph. It cannot where the number decides what the graph is: how often `for _ in range(n)` turns, which element
+    of a list or dictionary is taken, or of a tensor beside other dimensions (`cache[:, n] = x`), into how many
+    parts `chunk` or `split` cuts, or where torch keeps the number as a constant, as it does with the `p` of
+    `dropout`, `label_smoothing`, `eps`, `momentum`, the bounds of `uniform_` and the `scale` of attention, or where
+    Python's `math.exp`, `math.log` and others compute with it, for which Dynamo has no symbol (it has one for
+    `math.sqrt`, `math.cos` and `**`). Every new number is then compiled again, until the recompile limit, and from
+    then on the function runs without compiling. The same goes for every number under `dynamic=False`, and for a
+    list that is longer at every call. An element of a NumPy array that such a number picks, as a schedule's
     (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
 
-    A tensor of no dimensions on the CPU is no way out where it picks: Dynamo takes the number in `torch.tensor(n)` for
-    a constant as well (`cache[:, n] = x`). `cache.index_copy_(1, n, x)` and `index_select` do not ask for it, nor does
-    a tensor of one dimension, `torch.tensor([n])`.
+    A 0-dim tensor on the CPU does not help where it picks an element: Dynamo takes the number in `torch.tensor(n)`
+    for a constant as well (`cache[:, n] = x`). `cache.index_copy_(1, n, x)` and `index_select` do not ask for it, nor
+    does a tensor of one dimension, `torch.tensor([n])`.
 
     ## Example
     ```python
@@ -48,7 +48,7 @@ class UnrolledNumber(CompiledCall):
     ```
 
     ## Use instead
-    Compile what one turn does:
+    Compile what one iteration does:
     ```python
     import torch
 

@@ -14,7 +14,7 @@ class CompileInTry(Rule):
     ## What happens
     `torch.compile` only wraps what it is given. Dynamo and the backend run at the first call, and raise there. What
     stands in the `except` to fall back on (the plain model, another backend) is only reached where torch.compile is
-    not supported at all, or refuses its arguments. Make the first call inside of the `try`, with inputs like those to
+    not supported at all, or refuses its arguments. Make the first call inside the `try`, with inputs like those to
     come.
 
     ## Example

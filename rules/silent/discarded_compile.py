@@ -22,11 +22,11 @@ class DiscardedCompile(Rule):
     `torch.compile(model)` returns a compiled callable and leaves `model` as it was. If the result is not
     kept, every call still runs without compiling, and nothing says so. `model.compile()` compiles in place.
 
-    The same goes for a result that is bound to a name which nothing reads afterwards: `self =
-    torch.compile(self)` in a method, `layer = torch.compile(layer)` in a loop, or a parameter that is bound
-    anew and never returned. At the top of a script that goes on with the module as it was (`fast =
-    torch.compile(model)`, then `train(model)`; or `trainer = Trainer(model)`, then `model = torch.compile(model)`) it
-    is told where nothing in the file reads the name from there on.
+    The same goes for a result that is bound to a name which nothing reads afterwards: `self = torch.compile(self)`
+    in a method, `layer = torch.compile(layer)` in a loop, or a parameter that is bound anew and never returned. At
+    the top of a script that goes on with the module as it was (`fast = torch.compile(model)`, then `train(model)`;
+    or `trainer = Trainer(model)`, then `model = torch.compile(model)`) it is reported where nothing in the file
+    reads the name from there on.
 
     ## Example
     ```python

@@ -12,12 +12,12 @@ class EquatedMember(Rule):
     """A tensor is compared with a member of an enumeration of numbers: compiled, no element is equal to it.
 
     ## What happens
-    `ids == Kind.IMAGE`, of `class Kind(IntEnum)`, compares elements in eager mode. Dynamo compares the tensor itself
-    with the member: the result is `False` (`True` for `!=`), not a tensor, and nothing is said. A mask made of it picks
-    nothing, what is multiplied by it is zero; where a tensor is needed, compiling fails. The same goes for
-    `class Kind(int, Enum)`, `IntFlag` and members that are floats, for members that an argument or an attribute holds,
-    and for either side of the comparison. `<` and `>` are right, and so are `torch.eq` and `x.eq`. The member's
-    value is a plain number: `ids == Kind.IMAGE.value`.
+    `ids == Kind.IMAGE`, of `class Kind(IntEnum)`, compares elements in eager mode. Dynamo compares the tensor
+    itself with the member: the result is `False` (`True` for `!=`), not a tensor, and no warning says so. A mask
+    made of it picks nothing, what is multiplied by it is zero; where a tensor is needed, compiling fails. The same
+    goes for `class Kind(int, Enum)`, `IntFlag` and members that are floats, for members that an argument or an
+    attribute holds, and for either side of the comparison. `<` and `>` are right, and so are `torch.eq` and `x.eq`.
+    The member's value is a plain number: `ids == Kind.IMAGE.value`.
 
     ## Example
     ```python

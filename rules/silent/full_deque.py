@@ -9,14 +9,14 @@ SINCE = (2, 9)  # on 2.6 compiling raises
 
 
 class FullDeque(Rule):
-    """Compiled code puts something into a deque with a `maxlen`, and then goes over it: it finds one item too many.
+    """Compiled code puts something into a deque with a `maxlen`, and then iterates over it: it finds one item too many.
 
     ## What happens
-    A full `deque(maxlen=3)` drops its oldest item for each new one. While Dynamo traces, a deque that was there before
-    the compiled code ran drops nothing: a loop, `list(...)`, `sum(...)` or `torch.stack(tuple(...))` behind the
-    `append` goes over four items, and the result is computed of them. Nothing is said. After the call the deque is
-    right again, and so are its length and its elements by position. So it is with `appendleft`, `extend` and
-    `extendleft`, and where the code takes the oldest out itself (`popleft()`) before it appends.
+    A full `deque(maxlen=3)` drops its oldest item for each new one. While Dynamo traces, a deque that was there
+    before the compiled code ran drops nothing: a loop, `list(...)`, `sum(...)` or `torch.stack(tuple(...))` behind
+    the `append` iterates over four items, and the result is computed of them. Nothing is said. After the call the
+    deque is right again, and so are its length and its elements by position. The same goes for `appendleft`,
+    `extend` and `extendleft`, and where the code takes the oldest out itself (`popleft()`) before it appends.
 
     A list that is cut to its last items, and a deque that the compiled code makes itself, are right.
 

@@ -10,9 +10,9 @@ class IgnoredCache(Rule):
     """A cached function that draws random numbers draws new ones at each compiled call.
 
     ## What happens
-    Dynamo ignores `functools.lru_cache` and `functools.cache`: it traces the function's body (and warns of that once).
-    What the body computes is computed at every call. For a table of constants that is no matter; a mask or a
-    projection that is drawn once and then kept is another at each call. Keep it in a buffer.
+    Dynamo ignores `functools.lru_cache` and `functools.cache`: it traces the function's body (and warns of that
+    once). What the body computes is computed at every call. For a table of constants that is no matter; a mask or a
+    projection that is drawn once and then kept differs at each call. Keep it in a buffer.
 
     ## Example
     ```python

@@ -12,7 +12,7 @@ from pt2lint.rule.tree import is_name
 
 
 class IsinstanceOfCompiled(Rule):
-    """A module wrapped by `torch.compile` is no instance of its own class.
+    """`isinstance` says that a module wrapped by `torch.compile` is not of its own class.
 
     ## What happens
     `torch.compile(model)` returns an `OptimizedModule`, so that `isinstance(compiled, Net)` and
@@ -21,13 +21,14 @@ class IsinstanceOfCompiled(Rule):
 
     The same goes where the model is compiled under a condition only, and for classes of other libraries
     (`isinstance(model, PreTrainedModel)`): what tells a model by its class no longer knows it. A file that mentions
-    `_orig_mod` knows about the wrapper: of classes of other libraries, and of a model that may be of any class, nothing
-    is said there, unless a function takes the wrapper off, keeps the module under another name, and asks for the class
-    of the wrapped one nevertheless. `type(accelerator.unwrap_model(model))` is the wrapper's: accelerate leaves it on.
+    `_orig_mod` knows about the wrapper: of classes of other libraries, and of a model that may be of any class,
+    nothing is reported there, unless a function takes the wrapper off, keeps the module under another name, and
+    asks for the class of the wrapped one nevertheless. `type(accelerator.unwrap_model(model))` is the wrapper's:
+    accelerate leaves it on.
 
     A function that is given a module may be given a compiled one: it refuses that one for its class, or it takes
     `DistributedDataParallel` off it and leaves the wrapper of `torch.compile` on. Where its file compiles modules
-    itself that is told; elsewhere it is a note.
+    itself that is reported; elsewhere it is a note.
 
     ## Example
     ```python

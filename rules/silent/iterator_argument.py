@@ -12,9 +12,9 @@ class IteratorArgument(CompiledCall):
     """A compiled function that is given an iterator runs as plain Python.
 
     ## What happens
-    Dynamo goes over the items of a list or tuple that comes from outside, but not over those of an iterator: a
-    generator, what `zip`, `map` and `enumerate` return, `module.parameters()`, a dictionary's `values()`. At
-    `for item in argument` it gives the function up, and nothing of it is compiled, which nothing says; other uses end
+    Dynamo iterates over the items of a list or tuple that comes from outside, but not over those of an iterator: a
+    generator, what `zip`, `map` and `enumerate` return, `module.parameters()`, a dictionary's `values()`. At `for
+    item in argument` it gives the function up, and nothing of it is compiled, which nothing says; other uses end
     the graph (`items = list(argument)`; GB0811). Iterators that the compiled code makes itself are traced.
 
     ## Example

@@ -7,7 +7,7 @@ from pt2lint.rule import Rule
 
 
 class LateHook(Rule):
-    """A hook added to what compiled code calls, after it ran, never runs.
+    """A hook that is added after compiled code has run never runs.
 
     ## What happens
     Dynamo traces the hooks that a submodule has at the first call. It does not guard on them, as that would cost

@@ -7,7 +7,7 @@ from pt2lint.rule import Rule
 
 
 class LatePatch(Rule):
-    """A method replaced on a class after compiled code that runs it was called keeps running as it was.
+    """A method that is replaced on a class after compiled code has called it keeps running as it was.
 
     ## What happens
     Dynamo traces the methods that a class has at the first call. It does not guard on those of a submodule's class:

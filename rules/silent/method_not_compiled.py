@@ -16,9 +16,9 @@ class MethodNotCompiled(Rule):
     compiles in place, so that `self(...)` is compiled too; a method that does not go through `forward` is
     compiled by itself. The same goes for a submodule: `compiled.encoder(x)` is the original's.
 
-    And so does the module, where other code still has it: a trainer that keeps `self.model` beside the wrapper, or an
-    evaluation that is given the model from before, or the model inside of a compiled task. That may be meant, so it is
-    a note; where one function calls both, as a comparison does, nothing is told.
+    And so does the module, where other code still has it: a trainer that keeps `self.model` beside the wrapper, or
+    an evaluation that is given the model from before, or the model inside a compiled task. That may be meant, so it
+    is a note; where one function calls both, as a comparison does, nothing is reported.
 
     ## Example
     ```python

@@ -18,14 +18,14 @@ class OwnRandom(Rule):
 
     ## What happens
     Dynamo runs `self.rng.random()` while it traces and keeps what came. It neither looks again nor guards the
-    generator's state: each later call multiplies by the same factor, takes the same branch, crops at the same place.
-    Nothing is said. So it is with `random`, `uniform`, `randint` and `randrange` of a `random.Random` that was made
-    before, wherever it is kept. The functions of the module itself (`random.random()`) draw at each call, as do
-    `gauss`, `choice`, `shuffle` and the others of the object, for which the graph ends.
+    generator's state: each later call multiplies by the same factor, takes the same branch, crops at the same
+    place. Nothing is said. The same goes for `random`, `uniform`, `randint` and `randrange` of a `random.Random`
+    that was made before, wherever it is kept. The functions of the module itself (`random.random()`) draw at each
+    call, as do `gauss`, `choice`, `shuffle` and the others of the object, for which the graph ends.
 
-    Where Python calculates with the number before a tensor meets it (`0.1 * rng.random()`, `x[: rng.randint(1, 3)]`,
-    `range(rng.randint(1, 3))`), Dynamo leaves the function to Python: nothing is compiled, and the numbers are right.
-    What a function returns as it was drawn is told with low confidence.
+    Where Python calculates with the number before a tensor meets it (`0.1 * rng.random()`, `x[: rng.randint(1,
+    3)]`, `range(rng.randint(1, 3))`), Dynamo leaves the function to Python: nothing is compiled, and the numbers
+    are right. What a function returns as it was drawn is reported with low confidence.
 
     ## Example
     ```python

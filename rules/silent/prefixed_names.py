@@ -23,17 +23,17 @@ class PrefixedNames(Rule):
 
     ## What happens
     `torch.compile(model)` returns a module whose only child is the original, `_orig_mod`. Names from
-    `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is never
-    true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an average that
-    was keyed by the model's names is never updated from the compiled one. `name.split(".")[0]` is `_orig_mod` of
-    each. So are the keys of its `state_dict()`. `children()` gives the one original. Ask the original, or compile in
-    place by `model.compile()`, which leaves the names alone. Names are followed through what keeps them: a dictionary
-    that another module's names made, in an object, a copy or a function of another file (`if name in self.shadow`,
-    `averaged[name]`, `table.get(name)`, `dict(compiled.named_modules())["head"]`), and texts by the name of a parameter
-    with a default or of a constant.
+    `named_parameters()` and `named_modules()` begin with that, so that a comparison with a name of the model is
+    never true: parameters that should have no weight decay, or stay frozen, are treated as all others, and an
+    average that was keyed by the model's names is never updated from the compiled one. `name.split(".")[0]` is
+    `_orig_mod` of each. So are the keys of its `state_dict()`. `children()` gives the one original. Ask the
+    original, or compile in place by `model.compile()`, which leaves the names alone. Names are followed through
+    what keeps them: a dictionary that another module's names made, in an object, a copy or a function of another
+    file (`if name in self.shadow`, `averaged[name]`, `table.get(name)`, `dict(compiled.named_modules())["head"]`),
+    and strings by the name of a parameter with a default or of a constant.
 
     A function that is given a module may be given a compiled one. Where its file compiles modules itself, a test of
-    their names is told; elsewhere it is a note. A file that mentions `_orig_mod` knows of it.
+    their names is reported; elsewhere it is a note. A file that mentions `_orig_mod` knows of it.
 
     ## Example
     ```python

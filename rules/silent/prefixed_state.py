@@ -23,17 +23,17 @@ class PrefixedState(Rule):
     The other way about, `load_state_dict` of the wrapped module fails for the plain model's `state_dict()`, and with
     `strict=False` loads nothing: a note, where the state comes from elsewhere.
 
-    `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them
-    too. In `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod`
-    knows about it: nothing is said there, but for a note where it takes the module out of the wrapper, says nothing of
-    names, and saves the state of the wrapper nevertheless.
+    `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them too. In
+    `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod` knows
+    about it: nothing is reported there, but for a note where it takes the module out of the wrapper, says nothing
+    of names, and saves the state of the wrapper nevertheless.
 
-    A function that is given a module and saves its state may be given a compiled one. Where its file compiles modules
-    itself that is told; elsewhere it is a note. So is a state that is read from a file: who saved it may have compiled
-    the module, or who loads it, and not the other one; and so is what takes the prefix of `DistributedDataParallel` off
-    the keys (`key.replace("module.", "")`), and not this one, in a file that asks wrappers for their `module`. A state
-    is followed to where it is loaded (`best = copy.deepcopy(compiled.state_dict())`, then
-    `model.load_state_dict(best)`), and through `AveragedModel`.
+    A function that is given a module and saves its state may be given a compiled one. Where its file compiles
+    modules itself that is reported; elsewhere it is a note. So is a state that is read from a file: who saved it
+    may have compiled the module, or who loads it, and not the other one; and so is what takes the prefix of
+    `DistributedDataParallel` off the keys (`key.replace("module.", "")`), and not this one, in a file that asks
+    wrappers for their `module`. A state is followed to where it is loaded (`best =
+    copy.deepcopy(compiled.state_dict())`, then `model.load_state_dict(best)`), and through `AveragedModel`.
 
     A part that is replaced by what was compiled (`self.encoder = torch.compile(self.encoder)` in a module,
     `agent.model = torch.compile(agent.model)` where the file keeps states) is a note: the state has other names from

@@ -12,13 +12,13 @@ DOUBLE = ("zeros", "ones", "eye", "linspace", "rand", "randn", "random", "unifor
 
 
 class RefusedData(Rule):
-    """A tensor is made of an array or a list in a way that runs, and raises where it is compiled.
+    """A tensor is made from an array or a list in a way that works in eager mode and raises when compiled.
 
     ## What happens
     While tracing, Dynamo has a tensor in the place of each NumPy array. The old constructors (`torch.FloatTensor`,
     `torch.LongTensor`) convert an array of another dtype, but refuse such a tensor, and neither `FloatTensor` nor
-    `torch.Tensor` and `torch.as_tensor` make anything of a list of arrays. The last two refuse a list of tensors of no
-    dimensions too. That is no graph break, after which Python would go on: the call raises TorchRuntimeError.
+    `torch.Tensor` and `torch.as_tensor` make anything of a list of arrays. The last two refuse a list of 0-dim
+    tensors too. That is no graph break, after which Python would go on: the call raises TorchRuntimeError.
     `torch.tensor`, `torch.from_numpy` and `torch.stack` take what they are given.
 
     ## Example
@@ -48,10 +48,10 @@ class RefusedData(Rule):
     ```
 
     ## Versions
-    Measured: TorchRuntimeError on torch 2.6, 2.9, 2.13 and 2.15 for `FloatTensor` of an array of double precision or of
-    whole numbers, `LongTensor` of floats or of 32 bits, and lists as above; none for an array of the very dtype,
-    `torch.Tensor` of an array, `FloatTensor` of a list of tensors, and `torch.tensor` of any of these. Where the dtype
-    of an array depends on who passes it, nothing is told.
+    Measured: TorchRuntimeError on torch 2.6, 2.9, 2.13 and 2.15 for `FloatTensor` of an array of double precision
+    or of ints, `LongTensor` of floats or of 32 bits, and lists as above; none for an array of the very dtype,
+    `torch.Tensor` of an array, `FloatTensor` of a list of tensors, and `torch.tensor` of any of these. Where the
+    dtype of an array depends on who passes it, nothing is reported.
     """
 
     code = "PTS327"

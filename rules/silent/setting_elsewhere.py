@@ -73,8 +73,9 @@ class SettingElsewhere(Rule):
     ```
 
     ## Versions
-    Measured: on torch 2.13 and 2.15 a thread has the defaults (so it was told of 2.12 as well); on 2.6 and 2.9 settings
-    are one for all threads. `config.patch` that is not entered around the call sets nothing on any of them.
+    Measured: on torch 2.13 and 2.15 a thread has the defaults (as reported of 2.12 too); on 2.6 and 2.9
+    settings are one for all threads. `config.patch` that is not entered around the call sets nothing on any of
+    them.
     """
 
     code = "PTS340"

@@ -21,8 +21,8 @@ class SignatureOfCompiled(Rule):
     accepts passes on nothing, or everything. `compiled.__class__` and `type(compiled)` are not the model's class, nor
     is their `__name__`. `module.compile()` compiles in place, and both stay.
 
-    A function that is given a module may be given a compiled one: a checkpoint, or an entry of a table, that goes by
-    `type(model).__name__` then has the wrapper's name. Where its file compiles modules itself that is told;
+    A function that is given a module may be given a compiled one: a checkpoint, or an entry of a table, that goes
+    by `type(model).__name__` then has the wrapper's name. Where its file compiles modules itself that is reported;
     elsewhere it is a note. A file that mentions `_orig_mod` knows of the wrapper.
 
     ## Example

@@ -10,7 +10,7 @@ STALE = (2, 9)
 
 
 class StaleEnvironment(Rule):
-    """What compiled code asks of the environment is asked once: the answer is part of the graph.
+    """Compiled code reads the environment once: the value becomes part of the graph.
 
     ## What happens
     Dynamo guards the value of a variable that it reads from `os.environ`, and compiles again when that changes. It does

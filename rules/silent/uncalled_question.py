@@ -7,7 +7,7 @@ from pt2lint.rule import Rule
 
 
 class UncalledQuestion(Rule):
-    """`is_compiling` is tested, not called, or asked before anything is compiled: the answer is always the same.
+    """`is_compiling` is tested without calling it, or called before anything is compiled: it never changes.
 
     ## What happens
     The name of a function, without the parentheses that call it, is true whatever the function would answer. So what

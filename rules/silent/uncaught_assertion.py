@@ -13,15 +13,15 @@ ERRORS = {"RuntimeError", "Exception", "BaseException", "LinAlgError", "_LinAlgE
 
 
 class UncaughtAssertion(Rule):
-    """What fails by values in compiled code, an `assert` or a factorization, passes by the `except` that waits for it.
+    """An `assert` or a factorization that fails in compiled code is not caught by the `except` that expects it.
 
     ## What happens
     Dynamo turns `assert tensor` into an assertion in the graph. Where it fails, the compiled code raises
-    `RuntimeError`, not `AssertionError`. Catch both, or look at the tensor outside of what is compiled.
+    `RuntimeError`, not `AssertionError`. Catch both, or look at the tensor outside the compiled code.
 
-    Inside of what is compiled there is no `try` when the graph runs: whether a matrix can be factorized shows only
-    then. Dynamo takes `torch.linalg.cholesky(a)` to succeed and leaves out the `except RuntimeError` around it; where
-    it fails, the error leaves the compiled function, and what the handler provides (more jitter, another solver) never
+    Inside compiled code there is no `try` when the graph runs: whether a matrix can be factorized shows only then.
+    Dynamo takes `torch.linalg.cholesky(a)` to succeed and leaves out the `except RuntimeError` around it; where it
+    fails, the error leaves the compiled function, and what the handler provides (more jitter, another solver) never
     runs. `cholesky_ex` and `inv_ex` tell it in a tensor, for `torch.where`.
 
     ## Example
@@ -57,10 +57,10 @@ class UncaughtAssertion(Rule):
     ```
 
     ## Versions
-    Measured: RuntimeError on torch 2.6, 2.9, 2.13 and 2.15. An `assert not ...`, one of several conditions and one of
-    sizes raise AssertionError. On 2.13 what fails inside of a `try` leaves the compiled function, for `cholesky`,
-    `inv`, `pinv`, `solve`, `svd`, `eigh`, `lu_factor`, `matrix_power` and their like, and for `multinomial`; where the
-    graph breaks in the `try`, Dynamo leaves the function to Python, which catches it.
+    Measured: RuntimeError on torch 2.6, 2.9, 2.13 and 2.15. An `assert not ...`, one of several conditions and one
+    of sizes raise AssertionError. On 2.13 what fails inside a `try` leaves the compiled function, for `cholesky`,
+    `inv`, `pinv`, `solve`, `svd`, `eigh`, `lu_factor`, `matrix_power` and their like, and for `multinomial`; where
+    the graph breaks in the `try`, Dynamo leaves the function to Python, which catches it.
     """
 
     code = "PTS324"
