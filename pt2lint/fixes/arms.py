@@ -12,15 +12,19 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.fixes.condition import Condition, read_condition
-from pt2lint.fixes.kinds import Kind
+from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
     Refused,
+    binds,
     block_of,
+    reads,
     statements,
+    uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit
+from pt2lint.rule.tree import visit, walk
 
 
 @dataclass
@@ -178,3 +182,38 @@ def under_static(
         return cst.parse_expression(f"({whole})")
     made = cst.parse_expression(f"({whole})" if "\n" in whole else whole)
     return made if made.lpar else made.with_changes(lpar=node.lpar, rpar=node.rpar)
+
+
+# What is made of a tensor without passing a gradient on.
+_CUT = words(
+    "zeros_like ones_like full_like empty_like rand_like randn_like detach size numel dim any all item"
+)
+_ASKS_FINITE = words("isnan isinf isfinite isposinf isneginf")
+
+
+def passes_on(side: Sequence[cst.CSTNode], names: Sequence[str] = ()) -> set[str]:
+    """The names that a side passes a gradient on to; `names` are what the branch selects."""
+    cut: set[int] = set()
+
+    class Visitor:
+        def visit_Call(self, call: cst.Call) -> None:
+            if callee(call) in _CUT:
+                cut.update(id(use.node) for use in uses(call))
+
+    for one in side:
+        visit(one, Visitor())
+    read = {use.name for use in uses(*side) if not use.binds and id(use.node) not in cut}
+    return read | (set(names) - set(binds(*side)))
+
+
+def keeps_nan_off(
+    test: cst.CSTNode, then: Sequence[cst.CSTNode], orelse: Sequence[cst.CSTNode], names: Sequence[str] = ()
+) -> bool:
+    """Whether the test asks for NaN or infinity in what one side alone passes a gradient on to.
+
+    What made the number then gets a gradient of zero where it got none, which it multiplies by infinity: all that
+    learns would be NaN, which is what the test is there for.
+    """
+    calls = [one for one in walk(test) if isinstance(one, cst.Call) and callee(one) in _ASKS_FINITE]
+    asked = {name for call in calls for name in reads(*(call.args or (call.func,)))}
+    return bool(asked & (passes_on(then, names) ^ passes_on(orelse, names)))

@@ -168,12 +168,28 @@ class IsinstanceOfCompiled(Rule):
         block = self.function.parent(statement)
         if not isinstance(block, cst.IndentedBlock) or block.body[-1] is statement:
             return []
+        if self.runs_after(statement, name):
+            return []
         line, column, end_line, _ = self.function.range(statement)
         text = f"{name} = {inner}\n"
         before = Edit(self.function.path, line, column, line, column, text + " " * (column - 1))
         after = Edit(self.function.path, end_line + 1, 1, end_line + 1, 1, " " * (column - 1) + text)
         edits = [before] if isinstance(statement, cst.If) and leaves(statement) else [before, after]
         return [self.fix("Take the wrapper of torch.compile off, too.", *edits)]
+
+    def runs_after(self, statement: cst.CSTNode, name: str) -> bool:
+        """Whether the name, which would no more be what was compiled, is called behind the statement or kept."""
+        end = self.function.range(statement)[2:]
+        for one in names(self.function.module):
+            if one.value == name and self.function.range(one)[:2] > end:
+                outer = self.function.parent(one)
+                if isinstance(outer, cst.Call) and outer.func is one:
+                    return True
+                if isinstance(outer, cst.Assign) and any(
+                    isinstance(t.target, cst.Attribute) for t in outer.targets
+                ):
+                    return True
+        return False
 
     def used_after(self, statement: cst.Assign, name: str) -> bool:
         """Whether the name is read behind the statement, which does not bind it anew."""

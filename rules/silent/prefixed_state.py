@@ -239,7 +239,7 @@ class PrefixedState(Rule):
             return
         state = given[0]
         does = "loads nothing" if self.lax(node) else "fails"
-        plain = f'{{key.replace("_orig_mod.", ""): value for key, value in {self.text(state)}.items()}}'
+        plain = f'{{key.removeprefix("_orig_mod."): value for key, value in {self.text(state)}.items()}}'
         self.report(
             node,
             op,
@@ -259,7 +259,7 @@ class PrefixedState(Rule):
         """`key.replace("module.", "")`: the other wrapper's prefix stays."""
         if any(o.name == "load of given" for o in self.function.ops):
             return  # told where it is loaded
-        fix = self.edit(node, f'{self.text(node)}.replace("_orig_mod.", "")')
+        fix = self.edit(node, f'{self.text(node)}.removeprefix("_orig_mod.")')
         self.report(
             node,
             op,

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Fix
 from pt2lint.fixes.repairs.branch import fixes
 from pt2lint.fixes.repairs.clip import to_clamp
 from pt2lint.fixes.repairs.cond import to_cond
@@ -535,10 +535,60 @@ def test_rate_first(test):
         assert same(*outcomes, exact=True) is None
 
 
+def test_a_draw_that_is_left_out_is_not_safe():
+    """What is drawn after it would be other numbers for the same seed."""
+    for test, safe in (("p < self.rate", True), ("torch.rand([]) < self.rate", False)):
+        source = HEAD + RATE.replace("TEST", test)
+        fix = branch(source, lambda code, node: ask_rate_first(code, node.test), "forward")
+        assert (fix.applicability == "safe") == safe
+        assert (OTHER_DRAWS in fix.description) != safe
+
+
 @pytest.mark.parametrize("test", ["p > self.rate", "q < self.rate", "p < 0.5"])
 def test_rate_first_is_refused(test):
     source = HEAD + RATE.replace("TEST", test).replace("p = ", "q = x.sum()\n            p = ")
     assert isinstance(branch(source, lambda code, node: ask_rate_first(code, node.test), "forward"), Refusal)
+
+
+@pytest.mark.parametrize("repair", [to_where, to_cond])
+@pytest.mark.parametrize(
+    ("lines", "waits"),
+    [
+        (
+            [
+                "h = g(x)",
+                "for one in h:",
+                "    if one.isnan().any():",
+                "        continue",
+                "    x = x + one",
+                "return x",
+            ],
+            True,
+        ),
+        (["h = x * 2", "if torch.isnan(h).any():", "    h = torch.zeros_like(x)", "return h"], True),
+        (["h = x * 2", "if not torch.isfinite(h).all():", "    return x + 1", "return h + 1"], True),
+        (["h = x * 2", "h = x + 1 if h.isinf().any() else h.abs()", "return h"], True),
+        (["h = x * 2", "if torch.isinf(h).any():", "    h = h.clamp(max=1)", "return h"], False),
+        (["h = x * 2", "if torch.isnan(h).any():", "    h = torch.nan_to_num(h)", "return h"], False),
+        (["h = x * 2", "if torch.isnan(y).any():", "    h = x + 1", "return h"], False),
+    ],
+)
+def test_a_nan_that_is_kept_off_waits_for_its_proof(lines, waits, repair):
+    """What made the NaN would get a gradient of zero where it got none, and make NaN of it."""
+    code = function_code(
+        HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n" + "".join(f"    {n}\n" for n in lines)
+    )
+    fix = repair(code, (nodes(code, cst.If) or nodes(code, cst.IfExp))[0])
+    assert isinstance(fix, Fix), fix
+    assert (ONCE_PROVEN in fix.description) == waits
+
+
+def test_a_gradient_of_zero_where_there_was_none_is_nan():
+    """What the repair that waits would do to all that learns."""
+    w = torch.tensor(-1.0, requires_grad=True)
+    part = w.sqrt()
+    torch.where(part.isnan(), torch.zeros(()), part).backward()
+    assert w.grad.isnan()
 
 
 @pytest.mark.parametrize(

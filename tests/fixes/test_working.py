@@ -654,7 +654,7 @@ elif not torch.compiler.is_compiling() and rows.numel() > 0 and (int(rows.min())
 alpha = per_layer[name] if per_layer and name.replace("_orig_mod.", "") in per_layer else self.alpha
 return_value = first.repeat_of_it(1, sizes[0], 1) + torch.repeat_interleave(positions, sizes[1] * sizes[2], dim=1)
 x = layer(x).transpose(1, 2).reshape(batch, length, heads * dim).contiguous().to(dtype_of_the_rest)
-model.load_state_dict({key.replace("_orig_mod.", ""): value for key, value in state.items()}, strict=False)
+model.load_state_dict({key.removeprefix("_orig_mod."): value for key, value in state.items()}, strict=False)
 kept = sorted(found, key=lambda one, other=(1, 2): (one.start_of_it, other), reverse=one_of_them or another)
 return_codes = [self.first_branch_of_it(features), self.second_branch_of_it(features)] + [self.third]
 table[rows, rows % size_of_table, self.kernel_size_of_it // 2, self.kernel_size_of_it // 2, column] = 1

@@ -2939,3 +2939,26 @@ def test_a_list_that_grows_in_a_backward_or_a_hook_costs_nothing(call: str, tmp_
     assert not outcome(source).recompiled
     (tmp_path / "m.py").write_text(source)
     assert "PTR204" not in {finding.code for finding in lint([str(tmp_path / "m.py")], Settings()).findings}
+
+
+@pytest.mark.parametrize(
+    ("reads", "fixed"),
+    [
+        ('return x * 0.9 ** state["n"]', True),
+        ('n = torch.pow(x, state["n"])\n    return n', True),
+        # What is added to in place would be in the list, too.
+        ('seen.append((1, state["n"]))\n    return x', False),
+        ("return x\n\ndef shown(state):\n    print(f\"{state['n']:d} calls\")", False),
+        ('return x\n\ndef left(state):\n    return 3 > state["n"]', False),
+        ('return x\n\ndef saved(state):\n    return [state["n"]]', False),
+        ('return x\n\ndef rest(state):\n    return 3 - state["n"]', True),
+    ],
+)
+def test_a_number_that_is_kept_or_shown_stays_one(reads: str, fixed: bool, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import torch\n\nseen = []\nkept = {'n': 0}\n\n@torch.compile\n"
+        f'def f(x, state):\n    state["n"] += 1\n    {reads}\n\nf(torch.ones(1), kept)\n'
+    )
+    (finding,) = (f for f in lint([str(path)], Settings(pedantic=True)).findings if f.code == "PTR218")
+    assert bool(finding.fixes) is fixed

@@ -978,6 +978,11 @@ def loaded(model, path):
     state = {k.replace("module.", ""): v for k, v in torch.load(path).items()}
     model.load_state_dict(state, strict=True)  # PTS303
 
+def tried(model, path):
+    kept = {k: v.clone() for k, v in model.state_dict().items() if "running_" in k}
+    model.load_state_dict(torch.load(path), strict=True)  # PTS303
+    model.load_state_dict(kept, strict=False)
+
 def renamed(state):
     return {key.replace("backbone.", ""): value for key, value in state.items()}
 
@@ -2893,7 +2898,7 @@ class Net(torch.nn.Module):
             "def resume(m, path):\n"
             """    getattr(m, "_orig_mod", m).load_state_dict(\n"""
             "        {\n"
-            """            key.replace("_orig_mod.", ""): value\n"""
+            """            key.removeprefix("_orig_mod."): value\n"""
             "            for key, value in torch.load(path, map_location='cpu').items()\n"
             "        },\n        strict=False,\n    )",
         ),
@@ -2929,6 +2934,8 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
         "def f(m, to):\n    for n, p in m.named_parameters():\n        if n in to:\n            p.copy_(to.pop(n))",
         # What is called behind it would be the module that is not compiled.
         "def f(m, x):\n    part = m.module if isinstance(m, DDP) else m\n    return part.layer(m(x))",
+        "def f(m, x):\n    if isinstance(m, DDP):\n        m = m.module\n    return m(x)",
+        "def f(s, m):\n    if isinstance(m, DDP):\n        m = m.module\n    s.m = m",
     ],
 )
 def test_what_has_no_fix(body: str) -> None:
@@ -3237,3 +3244,34 @@ def test_settings_hold_in_their_thread() -> None:
         asyncio.run(both())
     of_its_own = dict.fromkeys(("bare patch", "thread", "submit", "run_in_executor"), default)
     assert seen == {**of_its_own, "here": 99, "to_thread": 99}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_states_of_compiled_parts_still_load(whole: bool, tmp_path: Path) -> None:
+    """One within a name belongs to a part, which is wrapped where it is loaded, too."""
+    source = HEADER + "def resume(m, path):\n    m.load_state_dict(torch.load(path), strict=True)\n"
+    path = tmp_path / "m.py"
+    path.write_text(source)
+    (fix,) = (fix for finding in lint([str(path)]).findings for fix in finding.fixes)
+    scope: dict[str, object] = {}
+    exec(apply_edits(source, fix.edits), scope)
+
+    def made() -> nn.Module:
+        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        if whole:
+            return torch.compile(model, backend="eager")
+        model[0] = torch.compile(model[0], backend="eager")
+        return model
+
+    saved, loaded = made(), made()
+    torch.save(saved.state_dict(), tmp_path / "state.pt")
+    resume = scope["resume"]
+    assert callable(resume)
+    resume(loaded, tmp_path / "state.pt")
+    assert all(map(torch.equal, saved.parameters(), loaded.parameters()))
+
+
+def test_what_a_star_gives_is_no_argument_of_its_own() -> None:
+    """`torch.save(*args, obj=state)`, where nothing is in `args`: it was an error of ours."""
+    source = "import torch\n\ndef save(*args, **kwargs):\n    torch.save(*args, obj={}, **kwargs)\n\nsave(f='a.pt')\n"
+    assert not lint(["m.py"], None, {"m.py": source}).problems

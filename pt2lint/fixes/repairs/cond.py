@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN
-from pt2lint.fixes.arms import elements, ordered, read_branch, replacement, under_static
+from pt2lint.fixes.arms import elements, keeps_nan_off, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
 from pt2lint.fixes.purity import callee, draws, effect, is_view, number
@@ -70,6 +70,8 @@ _MAY_DRAW = (
 
 
 _UNKNOWN = f" Whether torch can capture both sides whole, reading does not tell. {ONCE_PROVEN}."
+
+_NAN_OFF = f" The test keeps NaN away from what learns, and that gradient may be NaN. {ONCE_PROVEN}."
 
 
 def _break_in(function: FunctionCode, *sides: cst.CSTNode) -> str | None:
@@ -227,6 +229,8 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
         if reason:
             return Refusal(reason)
     warning = _unsure(function, kind, [node.body], [node.orelse])
+    if not warning and keeps_nan_off(node.test, [node.body], [node.orelse]):
+        warning = _NAN_OFF
     torch, imports = torch_name(function, "torch.cond")
     then, orelse = (_copied(function, value) for value in (node.body, node.orelse))
     first, second = ordered(condition, then, orelse)
@@ -310,7 +314,10 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
         if may_be_none(function, name, arms.taken[0]):
             return Refusal(f"`{name}` may be None")
     values = [[one] for one in arms.values or ()] or [[], []]
-    warning = _unsure(function, kind, [*arms.then, *values[0]], [*arms.orelse, *values[1]])
+    sides = [*arms.then, *values[0]], [*arms.orelse, *values[1]]
+    warning = _unsure(function, kind, *sides)
+    if not warning and keeps_nan_off(node.test, *sides, outs):
+        warning = _NAN_OFF
     torch, imports = torch_name(function, "torch.cond")
     names = [fresh(function, "when_true", node), fresh(function, "when_false", node)]
     lines: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -105,7 +106,8 @@ def in_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> tuple[Fix
 def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired:
     """`state["step"] = 0` as `state["step"] = torch.tensor(0.0)`, where the number starts.
 
-    Refused where the function tests it or counts to it: a tensor there ends the graph.
+    Refused where the function tests it or counts to it: a tensor there ends the graph. So it is where the file keeps or
+    shows the number: a tensor that is added to in place is the same one everywhere, and prints as one.
     """
     torch = next((local for local, name in function.imports.items() if name == "torch"), None)
     owner = enclosing_function(function, node)
@@ -120,6 +122,9 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
                 if test or count or isinstance(above, cst.If | cst.While | cst.IfExp):
                     if above is not node and not _in_body(function, part, above):
                         return Refusal("the number decides what runs")
+    same = ast.unparse(ast.parse(f"_[{key}]", mode="eval").body).removeprefix("_[")[:-1]
+    if not all(map(_is_arithmetic, _reads_of(file_of(function).tree, same))):
+        return Refusal("the number is kept elsewhere, or shown")
     line, column, end = map(int, made.split())
     number = function.source.split("\n")[line - 1][column - 1 : end - 1]
     edit = Edit(function.path, line, column, line, end, f"{torch}.tensor({float(number)})")
@@ -128,6 +133,29 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
         "Assumes that nothing else needs a number of Python (a checkpoint that was saved before has one).",
         (edit,),
     )
+
+
+def _reads_of(tree: ast.Module, key: str) -> Iterator[list[ast.AST]]:
+    """Where the file reads an element of that key: the node and what stands around it, the innermost first."""
+    pending: list[list[ast.AST]] = [[tree]]
+    while pending:
+        path = pending.pop()
+        node = path[0]
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Load)
+            and ast.unparse(node.slice) == key
+        ):
+            yield path
+        pending += [[child, *path] for child in ast.iter_child_nodes(node)]
+
+
+def _is_arithmetic(path: list[ast.AST]) -> bool:
+    """Whether what is read is computed with, or has a name alone (`k = group["k"]`, before `group["k"] = k + 1`)."""
+    outer = path[1]
+    if isinstance(outer, ast.Call):
+        return ast.unparse(outer.func).startswith("torch.")
+    return isinstance(outer, ast.BinOp | ast.UnaryOp | ast.Assign | ast.AugAssign | ast.Expr)
 
 
 def _in_body(function: FunctionCode, part: cst.CSTNode, above: cst.CSTNode) -> bool:

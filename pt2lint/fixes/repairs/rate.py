@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.finding import OTHER_DRAWS
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
@@ -23,9 +24,9 @@ from pt2lint.rule import FunctionCode
 def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind | None = None) -> Repaired:
     """`p < rate`, where `p` comes from `torch.rand`: ask first whether the rate is above zero.
 
-    `torch.rand` draws from [0, 1), so the answer is the same for every rate, and the random numbers drawn
-    are the same too. With a rate of zero Dynamo no longer sees a tensor. Where the rate is above zero the
-    break stays.
+    `torch.rand` draws from [0, 1), so the answer is the same for every rate, and so are the random numbers where the
+    draw stands before the test; where it stands in it, nothing is drawn for a rate of zero. With such a rate Dynamo no
+    longer sees a tensor. Where the rate is above zero the break stays.
     """
     comparison = drawn_comparison(function, test)
     if comparison is None:
@@ -54,11 +55,13 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
     elif not alone:
         joined = joined.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     edits = rewrite(function, {comparison: joined})
+    before = isinstance(comparison.left, cst.Name)
+    draws = "" if before else f" With a rate of zero one seed then draws {OTHER_DRAWS} for what follows."
     return fix(
         f"Ask `{text}` first: with a rate of zero there is nothing to draw for, and Dynamo sees no tensor. "
-        "With a rate above zero the graph break stays.",
+        f"With a rate above zero the graph break stays.{draws}",
         edits,
-        safe=True,
+        safe=before,
     )
 
 

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
-from pt2lint.fixes.arms import Arms, elements, ordered, read_branch, replacement, under_static
+from pt2lint.fixes.arms import (
+    Arms,
+    elements,
+    keeps_nan_off,
+    ordered,
+    passes_on,
+    read_branch,
+    replacement,
+    under_static,
+)
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
-from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, words
+from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
     New,
@@ -18,7 +27,6 @@ from pt2lint.fixes.rewrite import (
     Refused,
     Repaired,
     accepted,
-    binds,
     bound_before,
     enclosing_function,
     fix,
@@ -105,7 +113,8 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         values,
         safe,
         _severed(function, node, [node.body], [node.orelse], ()),
-        _doubtful(function, (node.body, node.orelse), kind),
+        _doubtful(function, (node.body, node.orelse), kind)
+        or keeps_nan_off(node.test, [node.body], [node.orelse]),
     )
 
 
@@ -230,7 +239,8 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
             values,
             False,
             _severed(function, node, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]], ()),
-            writer.doubtful,
+            writer.doubtful
+            or keeps_nan_off(node.test, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]]),
         )
     lines = writer.selected(condition, arms)
     names = ", ".join(f"`{name}`" for name in writer.names)
@@ -244,7 +254,7 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
         writer.values,
         safe,
         _severed(function, node, arms.then, arms.orelse, writer.names),
-        writer.doubtful,
+        writer.doubtful or keeps_nan_off(node.test, arms.then, arms.orelse, writer.names),
     )
 
 
@@ -279,12 +289,6 @@ def _divides(value: cst.CSTNode) -> bool:
     )
 
 
-# What is made of a tensor without passing a gradient on.
-_CUT = words(
-    "zeros_like ones_like full_like empty_like rand_like randn_like detach size numel dim any all item"
-)
-
-
 def _severed(
     function: FunctionCode,
     node: cst.CSTNode,
@@ -297,7 +301,7 @@ def _severed(
     Where the other side is taken the tensor gets a gradient of zero instead of none: zero times infinity is NaN.
     `names` are what the branch selects: what a side does not assign, it passes on.
     """
-    sides = [_passed(one, names) for one in (then, orelse)]
+    sides = [passes_on(one, names) for one in (then, orelse)]
     owner = enclosing_function(function, node)
     inside = {id(use.node) for use in uses(node)}  # what the sides make is judged by itself
     pending, known = list(sides[0] ^ sides[1]), set[str]()
@@ -316,21 +320,6 @@ def _severed(
                     return True
                 pending += reads(value)
     return False
-
-
-def _passed(side: Sequence[cst.CSTNode], names: Sequence[str]) -> set[str]:
-    """The names that a side passes a gradient on to."""
-    cut: set[int] = set()
-
-    class Visitor:
-        def visit_Call(self, call: cst.Call) -> None:
-            if callee(call) in _CUT:
-                cut.update(id(use.node) for use in uses(call))
-
-    for one in side:
-        visit(one, Visitor())
-    read = {use.name for use in uses(*side) if not use.binds and id(use.node) not in cut}
-    return read | (set(names) - set(binds(*side)))
 
 
 class _WhereWriter:

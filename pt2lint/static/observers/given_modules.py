@@ -355,9 +355,24 @@ class Look:
         place = callee.value
         if not self.is_given(place) or self.at.classes.is_module(self.frame.cls):
             return
+        if self.is_own_state(node, place):
+            return
         of_modules = any(k.arg == "strict" for k in node.keywords) or self.is_used_as_module(place)
         if of_modules and self.calls("loads tensors"):
             yield "load of given", node, {"name": dotted(place) or ""}
+
+    def is_own_state(self, node: ast.Call, place: ast.expr) -> bool:
+        """Whether the function made the state of what the module itself gave: names that it surely knows."""
+        given = node.args[0] if node.args else None
+        if not isinstance(given, ast.Name):
+            return False
+        own = f"{ast.unparse(place)}.state_dict"
+        return any(
+            isinstance(call, ast.Call) and ast.unparse(call.func) == own
+            for one in parts(self.function, ast.Assign)
+            if any(isinstance(target, ast.Name) and target.id == given.id for target in one.targets)
+            for call in walk(one.value)
+        )
 
     def calls(self, role: str) -> bool:
         """Whether the function calls what plays the role."""
