@@ -26,6 +26,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     is_none,
+    join,
     join_all,
     options,
     tensor_of,
@@ -44,6 +45,8 @@ WITH_WEIGHTS = (
     "GroupNorm LayerNorm RMSNorm PReLU AdaptiveLogSoftmaxWithLoss ParameterList ParameterDict DataParallel "
     "DistributedDataParallel parallel.*"
 )
+# Modules whose classes have them under these names in each object, so that a class of the project derived from one has.
+OF_THEIR_OWN = "Linear Conv Embedding BatchNorm LayerNorm GroupNorm RMSNorm PReLU".split()
 NUMBERS = ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx")
 # Which masks a module compares with a causal one where it is not told: position and keyword of the mask, and of what
 # tells.
@@ -264,16 +267,20 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
         return Instance(None, part)
     if f"{type_name}.{name}" in RETURNS:
         return Ext(f"{type_name}.{name}", owner)
-    if isinstance(owner, Instance) and owner.cls is None:
+    if isinstance(owner, Instance) and (owner.cls is None or _has_weights(type_name)):
         if type_name not in table().modules:
             return None
         if name in PARAMETERS and type_name not in RECURRENT:  # of which `bias` is a flag
-            return Tensor(
-                "float", ("", 0, f"`{type_name.rsplit('.', 1)[-1]}.{name}` is a parameter"), leaf=LEAF
-            )
+            said = f"`{type_name.rsplit('.', 1)[-1]}.{name}` is a parameter"
+            parameter = Tensor("float", ("", 0, said), leaf=LEAF)
+            return parameter if owner.cls is None or name == "weight" else join(NONE, parameter)
         if name in NUMBERS:
             return INT
     return BOOL if name == "training" else Ext(f"{MODULE}.{name}", owner)
+
+
+def _has_weights(type_name: str) -> bool:
+    return type_name.rsplit(".", 1)[-1].startswith(tuple(OF_THEIR_OWN))
 
 
 def first_is_tensor(name: str) -> bool:

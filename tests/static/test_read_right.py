@@ -1242,3 +1242,37 @@ class M(nn.Module):
         return x[keep], x[batch["mask"] > 0], first
 """
     assert sure(source) == [("PTB120", 'return x[keep], x[batch["mask"] > 0], first')] * 2
+
+
+def test_a_class_derived_from_a_module_of_torch_has_its_parameters() -> None:
+    source = """
+class Scaled(nn.Linear):
+    def forward(self, x):
+        if self.bias is None:
+            x = x * 2
+        if self.weight.max() > 3:
+            x = x * 2
+        return super().forward(x)
+
+class Named(nn.Conv1d):
+    weight = "w"
+
+    def forward(self, x):
+        if self.weight > "v":
+            return x
+        return x + 1
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gates = nn.ModuleList([Scaled(3, 3) for _ in range(3)])
+
+    def forward(self, x: torch.Tensor):
+        if self.gates[0].weight[0, 0] > 1:
+            return x
+        return self.gates[0](x)
+"""
+    assert sure(source) == [
+        ("PTB110", "if self.weight.max() > 3:"),
+        ("PTB110", "if self.gates[0].weight[0, 0] > 1:"),
+    ]
