@@ -252,6 +252,11 @@ class Finding:
         return Finding(**{**_plain(self), "severity": severity})
 
     @property
+    def is_graph_break(self) -> bool:
+        """Whether it says that the graph breaks: by one of our codes or, from a rule of the user's own, by a price."""
+        return self.code.startswith("PTB") or self.price is not None
+
+    @property
     def only_where(self) -> str:
         """The conditions as text: "only where `x` and `y`", "" if there are none."""
         return "only where " + " and ".join(f"`{text}`" for text in self.when) if self.when else ""

@@ -35,7 +35,7 @@ class Understood:
         same = [
             one
             for one in self._findings(finding)
-            if one.line <= finding.line <= one.end_line and one.code.startswith("PTB")
+            if one.line <= finding.line <= one.end_line and one.is_graph_break
         ]
         id = (finding.evidence or {}).get("graph_break")
         known = [one for one in same if id in self._graph_breaks.get(one.code, ())]

@@ -40,7 +40,7 @@ class Ask:
 def ask(finding: Finding, modes: Sequence[str]) -> Ask | None:
     """The run that the finding's conditions ask for, where those in `modes`, in the dtypes that the inputs have, do not
     meet them; None where nothing is to be asked for."""
-    if not finding.when or not finding.code.startswith("PTB"):
+    if not finding.when or not finding.is_graph_break:
         return None
 
     def may_hold(held: Sequence[Held]) -> bool:

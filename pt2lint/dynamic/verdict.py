@@ -46,7 +46,7 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
         verdict: Verdict = "unreached"
         evidence: dict[str, Any] | None = None
         own = _own_lines(finding, files.statements(path))
-        if finding.code.startswith("PTB"):
+        if finding.is_graph_break:
             if unit in sites:
                 known_sites.add(unit)
                 verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
@@ -78,6 +78,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
             elif any(run.probe == "program" for run in events.runs):
                 evidence = {"reason": "the program was run, and nothing was compiled again for this"}
+        else:  # a rule of the user's own
+            evidence = {"reason": "nothing that Dynamo does shows it"}
         if verdict == "unreached":
             failure = _failure_for(path, finding.line, events.failures, files)
             if failure is not None:

@@ -88,13 +88,11 @@ def prove(
     reach = {
         number: found
         for number, finding in enumerate(findings)
-        if finding.code.startswith("PTB") and (_to_try(finding) or last(number) is not None)
+        if finding.is_graph_break and (_to_try(finding) or last(number) is not None)
         if (found := _targets_that_break(finding, events, roots))
     }
     others = [
-        number
-        for number, finding in enumerate(findings)
-        if not finding.code.startswith("PTB") and _to_try(finding)
+        number for number, finding in enumerate(findings) if not finding.is_graph_break and _to_try(finding)
     ]
     if not reach and not others and not timing:
         return Proof(list(findings))
@@ -399,7 +397,7 @@ class _Prover:
             for index, one in enumerate(fixes[:ATTEMPTS]):
                 if not one.edits or one.proven is not None:
                     continue
-                if findings[number].code.startswith("PTB") and not one.compiles_elsewhere:
+                if findings[number].is_graph_break and not one.compiles_elsewhere:
                     continue
                 finding = replace(findings[number], fixes=(one,))
                 self.progress(f"trying a fix of {finding.code}")

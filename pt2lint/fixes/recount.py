@@ -77,7 +77,7 @@ class Recounter:
         jobs = [job for job in self.jobs if (job.kind == "program") == program]
         if program:
             jobs += [job for job in self.jobs if job.kind == "run"]
-        breaks = finding.code.startswith("PTB")
+        breaks = finding.is_graph_break
         if breaks and not any(job.kind == "program" for job in jobs):
             return UNSEEN, ""
         old: list[Run] = []

@@ -69,7 +69,7 @@ def _model(
     return Model(
         name,
         most.graphs if most else (),
-        tuple(_place(f, sources) for f in own if f.code.startswith("PTB")),
+        tuple(_place(f, sources) for f in own if f.is_graph_break),
         max((_recompilations(run) for run in runs if run.probe in AGAIN), default=0),
         tuple(_place(f, sources) for f in own if f.code.startswith("PTR")),
         best.graphs if best else None,

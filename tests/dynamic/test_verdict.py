@@ -14,7 +14,7 @@ from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.recompilations import guard_subject
 from pt2lint.dynamic.statements import Statements
 from pt2lint.dynamic.verdict import judge
-from pt2lint.finding import Finding, Step
+from pt2lint.finding import Finding, Price, Step
 
 PATH = "/p/m.py"
 SOURCE = """\
@@ -114,6 +114,16 @@ def test_a_break_in_the_statement_confirms() -> None:
     assert judged[0].evidence is not None
     assert judged[0].evidence["graph_break"] == "GB0001"
     assert judged[0].evidence["modes"] == ["default"]
+
+
+def test_a_rule_of_the_users_own_is_judged_by_what_it_is() -> None:
+    """A graph break has a price, whatever its code; of what is none Dynamo shows nothing."""
+    own = replace(found(10, code="ACME101"), price=Price())
+    judged = judge([own], Events((run(breaks=(broke(10),), traced=traced(10)),)), FILES)
+    assert [(each.code, each.verdict) for each in judged] == [("ACME101", "confirmed")]
+    assert verdict_of(own, run(traced=traced(10, 11))) == "refuted"
+    [other] = judge([found(10, code="ACME201")], Events((run(traced=traced(10)),)), FILES)
+    assert (other.verdict, other.evidence) == ("unreached", {"reason": "nothing that Dynamo does shows it"})
 
 
 def test_the_unit_is_the_statement() -> None:
