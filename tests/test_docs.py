@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -70,11 +71,12 @@ def test_how_it_decides() -> None:
 def own_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with the rules of writing-a-rule.md and the file that the page shows."""
     monkeypatch.chdir(tmp_path)
-    rule, model, cuda, _ = fences("writing-a-rule.md", "python")
+    rule, model, cuda, test = fences("writing-a-rule.md", "python")
     Path("lint").mkdir()
     Path("lint/peak_memory.py").write_text(rule)
     Path("lint/cuda_call.py").write_text(cuda)
     Path("m.py").write_text(model)
+    Path("test_lint.py").write_text(test)
     Path("pyproject.toml").write_text(fences("writing-a-rule.md", "toml")[0])
     return tmp_path
 
@@ -86,6 +88,9 @@ def test_writing_a_rule(own_rules: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [finding.code for finding in pt2lint.lint(["m.py"])] == ["ACME101"]
     assert main(["rule", "ACME101"]) == 0
     assert "## Use instead" in capsys.readouterr().out
+    tested = runpy.run_path("test_lint.py")
+    Path("scratch").mkdir()
+    tested["test_peak_memory"](own_rules / "scratch")
     Path("cuda.py").write_text(
         "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.cuda() + 1\n"
     )
