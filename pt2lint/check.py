@@ -18,7 +18,13 @@ from pt2lint.finding import Finding, Problem, RulePage, Severity
 from pt2lint.project import entries, process_settings, suppress
 from pt2lint.project.config import Configs, Settings
 from pt2lint.project.discover import Discovery
-from pt2lint.project.gather import gathered, with_causes_told_once, with_pasted_told_once, without_copies
+from pt2lint.project.gather import (
+    gathered,
+    with_alike_told_once,
+    with_causes_told_once,
+    with_pasted_told_once,
+    without_copies,
+)
 from pt2lint.project.known import Known, Sources
 from pt2lint.project.notebook import Notebook, read_notebook
 from pt2lint.project.pages import UNUSED, VERIFY_PAGES
@@ -432,6 +438,7 @@ def _settle(
     checked.findings = without_copies(checked.findings, known)
     checked.findings = with_causes_told_once(checked.findings)
     checked.findings = with_pasted_told_once(checked.findings, known)
+    checked.findings = with_alike_told_once(checked.findings, known)
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)
 

@@ -34,6 +34,9 @@ COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
 )
 SHARED = "one cause, told at "  # how that begins of what has its cause with another finding, before its place
+ALIKE = (
+    "the same lines, told at "  # how that begins of what was pasted into another file and given other names
+)
 PASTED = "the same function, told at "  # how that begins of what stands word for word in another file as well
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
 # What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
@@ -281,7 +284,7 @@ class Finding:
         """Where a finding stands of which this one is a copy, in a file that is generated, or with which it has its
         cause or its function; "" for none."""
         return next(
-            (self.note.removeprefix(a) for a in (COPY, SHARED, PASTED) if self.note.startswith(a)), ""
+            (self.note.removeprefix(a) for a in (COPY, SHARED, PASTED, ALIKE) if self.note.startswith(a)), ""
         )
 
     @property

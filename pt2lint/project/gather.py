@@ -10,7 +10,7 @@ from dataclasses import replace
 from keyword import iskeyword
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ASIDE, BY_ROW, COPY, ITERATES, NESTED, PASTED, SHARED, UNDER, Finding
+from pt2lint.finding import ALIKE, ASIDE, BY_ROW, COPY, ITERATES, NESTED, PASTED, SHARED, UNDER, Finding
 from pt2lint.op import DREW
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
@@ -23,12 +23,15 @@ VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in
 SETTING = "PTS305"  # a setting of the whole process that hides what fails
 COMPILED = "PTB185"  # a call of an extension
 SAYS = ("PTB101", "PTB102")  # prints and logs
+ENTERED = "PTB180"  # a context manager
+SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 LINES = re.compile(r" \(line \d+\)")
 MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
 NAMES = re.compile(r"[A-Za-z_][\w.]*\b(?!\()")  # but for those that are called
+TEXTS_AND_NUMBERS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|(?<![\w.])\d[\w.]*")
 AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
 NEAR = 10  # lines
 HEADER = 4000  # characters of a file in which it says where it comes from
@@ -37,8 +40,8 @@ Arms = tuple[tuple[int, int], ...]
 
 class Where(NamedTuple):
     """A function by its lines, a statement by its first line, the branches that lead to it, whether it is a check (an
-    `assert`, or an `if` that does nothing but raise), the statement's text, of a compound one without what it holds,
-    and those of the statements before and after it."""
+    `assert`, an `if` that does nothing but raise, or `require(test, text)`), the statement's text, of a compound one
+    without what it holds, and those of the statements before and after it."""
 
     function: tuple[int, int, str]
     statement: int
@@ -104,11 +107,27 @@ def _covered(
         leader = next(more, None)
         if leader is not None and not {id(leader), id(finding)} & under.keys():
             under[id(finding)] = leader
+    under.update(_steered([(at, finding) for at, finding in leaders if id(finding) not in under]))
     for name, leader in under.items():
         while id(leader) in under:
             leader = under[id(leader)]
         under[name] = leader
     return under
+
+
+def _steered(alone: Sequence[tuple[Where, Finding]]) -> Iterator[tuple[int, Finding]]:
+    """The ids of breaks in a function that values steer, at three places or more and for which nothing is ready to be
+    written, and the first of them: it needs another algorithm, or to stay outside of the graph as a whole."""
+    steered: dict[tuple[int, int, str], list[Finding]] = {}
+    for at, finding in alone:
+        ready = any(fix.edits and not fix.is_workaround for fix in finding.fixes)
+        if at.function[2] and finding.code in (*VALUES, *ROWS) and finding.severity != "note" and not ready:
+            steered.setdefault(at.function, []).append(finding)
+    for first, *others in steered.values():
+        if len(others) >= 2:
+            for other in others:
+                if set(first.when) <= set(other.when) and _costs_no_more(first, other):
+                    yield id(other), first
 
 
 def _is_plain_by_then(finding: Finding, first: Finding) -> bool:
@@ -244,14 +263,26 @@ def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> b
 
 
 def _is_alike(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
-    """Whether it stands a few lines away, and is the same but for names: `a = x.item()`, then `b = y.item()`."""
-    near = abs(where.statement - at.statement) <= NEAR
-    return (
-        near
-        and leader.code == finding.code
-        and _shape(at.text) == _shape(where.text) != ""
-        and _costs_no_more(leader, finding)
-    )
+    """Whether it stands a few lines away, and is the same but for names: `a = x.item()`, then `b = y.item()`. The
+    next statement may keep another number: `a = x.mean().item()`, then `b = x.std().item()`."""
+    if leader.code != finding.code or abs(where.statement - at.statement) > NEAR:
+        return False
+    if _shape(at.text) == _shape(where.text) != "":
+        return _costs_no_more(leader, finding)
+    next_one = (at.text, where.text) == (where.beside[0], at.beside[1])
+    kept = next_one and _keeps_number(at.text) and _keeps_number(where.text)
+    return kept and _costs_no_more(leader, finding)
+
+
+def _keeps_number(text: str) -> bool:
+    """Whether a statement puts a number out of a tensor under a name, and does no more: `a = x.std().item()`."""
+    statement = ast.parse(text).body[0] if text else None
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(value, ast.Call):
+        return False
+    if isinstance(value.func, ast.Attribute):
+        return value.func.attr == "item"
+    return isinstance(value.func, ast.Name) and value.func.id in ("int", "float", "bool")
 
 
 def _is_made_by(at: Where, leader: Finding, finding: Finding) -> bool:
@@ -276,13 +307,15 @@ def _is_called_again(leader: Finding, finding: Finding) -> bool:
     if leader.code != finding.code or a is None or b is None or a.cause or b.cause:
         return False
     called = _called(leader)
-    again = called == _called(finding) and called[0].split(".")[0] not in ("", "self", "super")
+    again = called == _called(finding) and not _is_part(called[0])
     return again and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
 
 
 def _shape(text: str) -> str:
-    """A statement without names, but for those of what it calls, and with what it asks of several things once."""
-    return AGAIN.sub(r"\1", NAMES.sub(lambda name: name[0] if iskeyword(name[0]) else "_", text))
+    """A statement without names, but for those of what it calls, without texts and numbers, and with what it asks of
+    several things once."""
+    plain = TEXTS_AND_NUMBERS.sub("_", text)
+    return AGAIN.sub(r"\1", NAMES.sub(lambda name: name[0] if iskeyword(name[0]) else "_", plain))
 
 
 def _costs_no_more(leader: Finding, finding: Finding) -> bool:
@@ -322,10 +355,13 @@ def _are_checks(at: Where, leader: Finding, where: Where, finding: Finding) -> b
 
 def _of_one_cause(leader: Finding, finding: Finding) -> bool:
     a, b = leader.price, finding.price
-    if leader.code != finding.code or a is None or b is None:
+    rows = leader.code in ROWS and finding.code in ROWS  # `mask.nonzero()`, then `x[mask]`
+    if a is None or b is None or not (rows or leader.code == finding.code):
         return False
+    if leader.code == SPARSE:  # who makes one dense makes them all
+        return b.gives_up in ("", a.gives_up)
     if a.cause == b.cause == "":  # but for one that costs more, as the one in a loop does
-        return _called(leader) == _called(finding) != ("", "") and b.gives_up in ("", a.gives_up)
+        return _calls_alike(leader, finding) and b.gives_up in ("", a.gives_up)
     # The same test again, as `if total != 0:` twice, is of one cause but for the lines that it names.
     return a.cause == b.cause or (
         leader.code == TESTS
@@ -367,12 +403,25 @@ def _origin(finding: Finding) -> tuple[str, str, str] | None:
     return (cause[: match.start()], match[1] or finding.path, match[2]) if match is not None else None
 
 
+def _calls_alike(leader: Finding, finding: Finding) -> bool:
+    """Whether both call the same, or two functions of one module within others, which come in pairs:
+    `torch.cuda.nvtx.range_push` and `range_pop`."""
+    (one, said), (other, other_said) = _called(leader), _called(finding)
+    module = one.rpartition(".")[0]
+    paired = module.count(".") >= 2 and not _is_part(one) and module == other.rpartition(".")[0]
+    return said == other_said and one != "" and (one == other or paired)
+
+
+def _is_part(called: str) -> bool:
+    return called.split(".")[0] in ("", "self", "super")
+
+
 def _called(finding: Finding) -> tuple[str, str]:
     """What the message says is called, whatever it is given, and what it says of that."""
     before, _, quoted = _words(finding).partition("`")
     code, _, said = quoted.partition("`")
     callee, called, _ = code.partition("(")
-    return (callee, said) if called and not before else ("", "")
+    return (callee, said) if called and (not before or finding.code == ENTERED) else ("", "")
 
 
 def _words(finding: Finding) -> str:
@@ -396,7 +445,7 @@ def _in(body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arm
             within = _in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
             if within is not None:
                 return within
-        asserts = isinstance(statement, ast.Assert) or _raises(statement)
+        asserts = isinstance(statement, ast.Assert) or _raises(statement) or _demands(statement)
         inner = (
             body if function[2] and statement.lineno > function[0] else []
         )  # a function may be parsed alone
@@ -412,6 +461,8 @@ def _text(statement: ast.stmt) -> str:
         return f"if {ast.unparse(statement.test)}"
     if isinstance(statement, (ast.For, ast.AsyncFor)):
         return f"for {ast.unparse(statement.target)} in {ast.unparse(statement.iter)}"
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return f"with {', '.join(map(ast.unparse, statement.items))}"
     return "" if any(_parts(statement)) else ast.unparse(statement)
 
 
@@ -419,6 +470,18 @@ def _raises(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.If) or statement.orelse:
         return False
     return len(statement.body) == 1 and isinstance(statement.body[0], ast.Raise)
+
+
+def _demands(statement: ast.stmt) -> bool:
+    """Whether it is a call that is given what has to be true, and what to say otherwise: `require(bool(x.all()),
+    "x")`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or len(call.args) != 2:
+        return False
+    test, said = call.args
+    text = isinstance(said, ast.JoinedStr) or (isinstance(said, ast.Constant) and isinstance(said.value, str))
+    is_bool = isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "bool"
+    return text and (is_bool or isinstance(test, (ast.Compare, ast.BoolOp)))
 
 
 def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
@@ -467,6 +530,26 @@ def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Fin
         first = min(several, key=_told_first)
         under.update({id(f): first for f in several if f.path != first.path and {*first.when} <= {*f.when}})
     return _shared(findings, under, PASTED)
+
+
+def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
+    """The findings, in which those of statements that are alike in several files, with what stands before and after
+    them, are notes but for those in one of the files: one model was made of the other."""
+    alike: dict[tuple[str, ...], list[tuple[Where, Finding]]] = {}
+    for finding in findings:
+        if finding.code.startswith(BREAKS) and finding.severity != "note" and finding.verdict is None:
+            at = known.place(finding.path, finding.line)
+            if at is not None and at.text and all(at.beside):
+                shapes = (finding.code, *map(_shape, (at.text, *at.beside)))
+                alike.setdefault(shapes, []).append((at, finding))
+    under: dict[int, Finding] = {}
+    for several in alike.values():
+        where, first = min(several, key=lambda each: _told_first(each[1]))
+        for at, finding in several:
+            same = at.text == where.text or not {*enumerate(at.beside)}.isdisjoint(enumerate(where.beside))
+            if finding.path != first.path and same and {*first.when} <= {*finding.when}:
+                under[id(finding)] = first
+    return _shared(findings, under, ALIKE)
 
 
 def _told_first(finding: Finding) -> tuple[object, ...]:

@@ -181,7 +181,7 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
 
 
 def also(report: Report, finding: Finding) -> str:
-    """Which lines break the graph too: "then also: lines 58, 63", and those of the same function in other files; ""
+    """Which lines break the graph too: "then also: lines 58, 63", and those pasted into other files; ""
     for none."""
     lines = [str(report.place(finding.path, line).line) for line in finding.also]
     told = [f"line{'' if len(lines) == 1 else 's'} {', '.join(lines)}"] if lines else []

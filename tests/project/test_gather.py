@@ -82,7 +82,7 @@ def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFix
         for r in rows(capsys, "m.py")
         if r["severity"] != "note" and not r.get("suppressed")
     ]
-    assert told[2] == (14, [16])
+    assert told[:2] == [(8, [9, 11]), (14, [16])]  # by now values steer the function at three places
 
 
 def test_an_algorithm_is_a_note_and_covers_what_comes_after_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -427,6 +427,15 @@ class M(nn.Module):
             [(12, []), (14, [15])],
         ),
         ("x = x * x.max().item()\n        x = x * x.min().item()", [(12, []), (13, [])]),
+        # checks that a function makes which is given what has to be true
+        (
+            "require(bool(x.min() > 0), 'x')\n        x = x + 1\n        require(bool(x.sum() > 9), 'y')",
+            [(12, [14])],
+        ),
+        (
+            "require(bool(x.min() > 0), 3)\n        x = x + 1\n        require(bool(x.sum() > 9), 'y')",
+            [(12, []), (14, [])],
+        ),
     ],
 )
 def test_one_cause_is_one_finding(
@@ -494,7 +503,8 @@ def test_what_reads_one_buffer_is_told_once(
 ) -> None:
     Path("base.py").write_text(HEAD + BUFFER.replace("OTHER", "size"))
     Path("a.py").write_text(READS.replace("NAME", "A").replace("BUFFER", "frozen"))
-    Path("b.py").write_text(READS.replace("NAME", "B").replace("BUFFER", second))
+    code = READS.replace("return self.layer(x)", "return self.layer(x.relu())")  # another model
+    Path("b.py").write_text(code.replace("NAME", "B").replace("BUFFER", second))
     found = rows(capsys, ".")
     assert [f["path"] for f in found if f["code"] == "PTB110" and f["severity"] != "note"] == told
     notes = [f["note"] for f in found if f["code"] == "PTB110" and f["severity"] == "note"]
@@ -593,7 +603,22 @@ if True:
     [
         # alike but for names, a few lines away
         ("a = x.max().item()\n        b = x.T.max().item()\n        x = x * a * b", [(12, [13])]),
-        ("a = x.max().item()\n        b = (x * 2).max().item()\n        x = x * a * b", [(12, []), (13, [])]),
+        (
+            "a = x.max().item()\n        y = x + 1\n        b = (x * 2).max().item()\n        x = x * a * b",
+            [(12, []), (14, [])],
+        ),
+        (
+            "a = x[0, 0].item()\n        y = x + 1\n        b = x[1, 1].item()\n        x = x * a * b",
+            [(12, [14])],
+        ),
+        # numbers that one statement after the other keeps
+        ("a = x.max().item()\n        b = (x * 2).max().item()\n        x = x * a * b", [(12, [13])]),
+        (
+            "k = {}\n        k['a'] = x.max().item()\n        k['b'] = x.std().item()\n"
+            "        k['c'] = x.abs().std().item()",
+            [(13, [14, 15])],
+        ),
+        ("a = x.max().item()\n        x = x * (x * 2).max().item()", [(12, []), (13, [])]),
         (
             "if (x > 0).any():\n            x = x + 1\n        if (self.w > 0).any():\n            x = x + 2",
             [(12, [14])],
@@ -618,6 +643,29 @@ if True:
         (
             "m = torch.all(x > 0, dim=1)\n        if m.any():\n            k = m[[1, 0]]\n            x = x[k]",
             [(13, [15])],
+        ),
+        # how many rows a mask picks, and the rows
+        ("m = x > 0\n        n = m.nonzero()\n        x = self.layer(x)\n        x = x[m]", [(13, [15])]),
+        # functions of one module that come in pairs
+        (
+            "torch.cuda.nvtx.range_push('x')\n        x = self.layer(x)\n        torch.cuda.nvtx.range_pop()",
+            [(12, [14])],
+        ),
+        # a context manager that is entered again, and sparse tensors
+        (
+            "with torch.backends.cuda.sdp_kernel():\n            x = self.layer(x)\n        x = x.exp()\n"
+            "        with torch.backends.cuda.sdp_kernel():\n            x = self.layer(x)",
+            [(12, [15])],
+        ),
+        # a function that values steer at three places or more
+        (
+            "n = int(max(self.w))\n        y = x[torch.nonzero(x.sum(1)).view(-1)]\n        x = self.layer(x) + n\n"
+            "        z = torch.cat([torch.arange(k) for k in self.w])",
+            [(12, [13, 15])],
+        ),
+        (
+            "n = int(max(self.w))\n        y = x[torch.nonzero(x.sum(1)).view(-1)]\n        x = self.layer(x) + n",
+            [(12, []), (13, [])],
         ),
     ],
 )
@@ -677,6 +725,45 @@ def test_a_function_that_is_pasted_into_another_file_is_told_once(capsys: pytest
     main(["--no-cache", "--format", "sarif", "."])
     told = json.loads(capsys.readouterr().out)["runs"][0]["results"][0]["relatedLocations"]
     assert [each["physicalLocation"]["artifactLocation"]["uri"] for each in told] == ["a.py", "c.py"]
+
+
+ALIKE_IN = """
+class NAME(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        mask = ~torch.isnan(y)
+        OURS = PICKED[mask]
+        theirs = y[mask]
+        ours = AFTER
+        return ours
+"""
+
+
+def _alike(name: str, ours: str, picked: str, after: str) -> str:
+    code = ALIKE_IN.replace("NAME", name).replace("OURS", ours).replace("PICKED", picked)
+    return HEAD + code.replace("AFTER", after)
+
+
+@pytest.mark.parametrize(
+    ("before", "note"),
+    [
+        ("mask = ~torch.isnan(y)", "the same lines, told at a.py:8"),
+        ("mask = y > 0", ""),
+    ],
+)
+def test_lines_that_are_pasted_into_another_file_and_given_other_names_are_told_once(
+    capsys: pytest.CaptureFixture[str], before: str, note: str
+) -> None:
+    Path("a.py").write_text(_alike("A", "ours", "x", "(ours - theirs).abs().mean()"))
+    second = _alike("B", "picked", "x.log()", "(picked - theirs).square().mean()").replace("x.log()", "x")
+    Path("b.py").write_text(second.replace("mask = ~torch.isnan(y)", before))
+    found = [(f["path"], f["line"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTB120"]
+    assert [each for each in found if not each[2].startswith("told with")] == [
+        ("a.py", 8, ""),
+        ("b.py", 8, note),
+    ]
+    if note:
+        main(["--no-cache", "."])
+        assert "= then also: line 9, b.py:8" in capsys.readouterr().out
 
 
 COUNTS = """

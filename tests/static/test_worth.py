@@ -2862,3 +2862,44 @@ class Counted(nn.Module):
 )
 def test_a_forward_that_gives_nothing_keeps_figures(tmp_path: Path, says: str, gives: str, note: str) -> None:
     assert notes(tmp_path, COUNTED.replace("SAYS", says).replace("GIVES", gives)) == [note]
+
+
+HANDED = """
+def drop(layers, rate, other=0):
+    '''A text.'''
+    if rate == 1:
+        return layers
+    return layers[: 1 + (torch.rand(2) > rate).any().item()]
+
+
+class M(nn.Module):
+    def __init__(self, rate=DEFAULT):
+        super().__init__()
+        self.rate = rate
+        self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
+
+    def forward(self, x: torch.Tensor):
+        x = x.relu().sin()
+        for layer in CALL:
+            x = layer(x)
+        return x.relu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "call", "after", "note"),
+    [
+        ("1.0", "drop(self.layers, self.rate)", "", "`self.rate != 1` is off by default"),
+        ("1.0", "drop(self.layers, other=2, rate=self.rate)", "", "`self.rate != 1` is off by default"),
+        ("0.5", "drop(self.layers, self.rate)", "", ""),
+        ("1.0", "drop(self.layers, self.rate)", "model = M(0.5)", ""),
+        ("1.0", "drop(self.layers, 0.5)", "", ""),
+        # another way there has it on
+        ("1.0", "[*drop(self.layers, self.rate), *drop(self.layers, 0.5)]", "", ""),
+    ],
+)
+def test_an_option_with_which_a_function_returns_at_once(
+    tmp_path: Path, default: str, call: str, after: str, note: str
+) -> None:
+    code = HANDED.replace("DEFAULT", default).replace("CALL", call) + after + "\n"
+    assert notes(tmp_path, code) == [note]

@@ -14,6 +14,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     asks_whether_empty,
     asks_whether_none,
     counts,
+    handed,
     is_by_default,
     is_filled,
     is_of_one,
@@ -23,6 +24,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     measures,
     one_by_one,
     opposite,
+    returns_at_once,
     set_by,
 )
 from pt2lint.static.interpreter.guards import (
@@ -90,6 +92,7 @@ class Asked:
         self._made: dict[ast.expr, ast.expr | None] = {}
         self._branch: dict[ast.expr, tuple[ast.expr, bool] | None] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
+        self._handed: dict[tuple[ast.Call, ast.AST], ast.expr | None] = {}
 
     def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         """The conditions of the frame, and what it takes for a test that nothing else decides to come out so."""
@@ -116,6 +119,17 @@ class Asked:
         elif isinstance(call.func, ast.Name) and (place := self._gone_over(call, call.func.id)) is not None:
             kept = self.defaults.listed_under(place, part, frame)
         return () if kept is None else self._told(kept[0], kept[1], OFF if kept[2] else FLAG)
+
+    def of_option(self, call: ast.Call, callee: Func, frame: Frame) -> Path:
+        """That a function does not return at once, where it does with what an option of the object that it is handed is
+        by default: `drop(layers, self.rate)`, and `if rate == 1: return layers`."""
+        key = (call, callee.node)
+        if key not in self._handed:
+            self._handed[key] = _handed(call, callee) if isinstance(callee.node, ast.FunctionDef) else None
+        test = self._handed[key]
+        if test is None or not self.defaults.is_otherwise(test, False, frame):
+            return ()
+        return self._told(test, False, OFF)
 
     def _gone_over(self, call: ast.Call, name: str) -> ast.Attribute | None:
         """The list of the object that the innermost loop goes over which binds the name, and in which the call is."""
@@ -607,6 +621,19 @@ class Asked:
         if not rest:
             return ARGUMENT if first in frame.parameters else None
         return FLAG if first in frame.parameters and rest else None
+
+
+def _handed(call: ast.Call, callee: Func) -> ast.expr | None:
+    """The test under which the function returns at once, of the attribute of the object that it is handed."""
+    function = callee.node
+    test = returns_at_once(function) if isinstance(function, ast.FunctionDef) else None
+    asked = test.left if isinstance(test, ast.Compare) else test
+    if test is None or not isinstance(asked, ast.Name) or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    names = [p.arg for p in (*function.args.posonlyargs, *function.args.args)][callee.bound is not None :]
+    given = {**dict(zip(names, call.args, strict=False)), **{k.arg: k.value for k in call.keywords if k.arg}}
+    place = given.get(asked.id)
+    return handed(test, asked.id, place) if isinstance(place, ast.Attribute) else None
 
 
 def _is_set(place: ast.expr, value: Value) -> bool:

@@ -136,7 +136,13 @@ class Calls:
                 if isinstance(node, ast.Call) and self.roots.is_named(func):
                     for hear in self.at.events.called_compiled:
                         hear(func, args, kwargs, node, frame)
-            return self.at.functions.call_function(func, args, kwargs, node, frame, spread)
+            outer = frame.guards
+            if frame.region and not self.at.notebook.quiet and isinstance(node, ast.Call):
+                frame.guards += self.at.conditions.asked.of_option(node, func, frame)
+            try:
+                return self.at.functions.call_function(func, args, kwargs, node, frame, spread)
+            finally:
+                frame.guards = outer
         if isinstance(func, Instance):
             return self.call_instance(func, args, kwargs, node, frame, spread)
         if isinstance(func, Class):

@@ -324,6 +324,21 @@ def looked_up(test: ast.expr, block: list[ast.stmt], looks: bool = True) -> ast.
     return _Put(made).visit(deepcopy(test)) if made else test
 
 
+def returns_at_once(function: FunctionNode) -> ast.expr | None:
+    """The test under which a function does nothing but return: `if rate == 1: return layers`, before all else."""
+    body = function.body
+    first = body[1] if len(body) > 1 and ast.get_docstring(function, clean=False) is not None else body[0]
+    alone = isinstance(first, ast.If) and len(first.body) == 1 and not first.orelse
+    return (
+        first.test if isinstance(first, ast.If) and alone and isinstance(first.body[0], ast.Return) else None
+    )
+
+
+def handed(test: ast.expr, name: str, given: ast.expr) -> ast.expr:
+    """A test of a parameter in the words of the caller."""
+    return _Put({name: given}).visit(deepcopy(test))
+
+
 def looks_up(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return asks_by_name(value) or (isinstance(value.func, ast.Attribute) and value.func.attr == "get")
