@@ -396,7 +396,7 @@ LIBRARY = Library(
     },
     numbers=NUMBERS,
     # Measured on torch 2.6, 2.9, 2.13 and 2.15 (matrix/recompilations/arguments.py): a number that changes there is
-    # compiled anew each time, where one that enters the arithmetic, a clamp, a fill or `alpha` costs one
+    # compiled again each time, where one that enters the arithmetic, a clamp, a fill or `alpha` costs one
     # recompilation.
     baked={
         **{

@@ -83,7 +83,7 @@ KEEPS_WRAPPER = (
 # Measured on torch 2.13 (tests/static/test_libraries.py).
 AVERAGES = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 MOMENTUM = "Give it a number: `momentum=0.1` is what torch takes by default"
-TEST_NORM = "Leave it out, and test the norm that the function returns outside of what is compiled"
+TEST_NORM = "Leave it out, and test the norm that the function returns outside the compiled code"
 AVERAGED = "with `momentum=None` it reads how many batches it has seen"
 
 

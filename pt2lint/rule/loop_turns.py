@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     Loop = cst.For | cst.While
-# From so many turns on Dynamo gives up what is compiled anew at each: its recompile limit, less the first call.
+# From so many turns on Dynamo gives up what is compiled again at each: its recompile limit, less the first call.
 LIMIT = 8
 # What goes over the same things as its first argument.
 _THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")

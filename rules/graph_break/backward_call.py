@@ -61,25 +61,25 @@ class BackwardCall(GraphBreak):
         *calls("torch.autograd", "backward grad"),
         *calls("torch.autograd.functional", "jacobian hessian vjp jvp hvp vhp"),
     )
-    says = "{code} computes gradients inside of what is compiled"
+    says = "{code} computes gradients in compiled code"
     repairs = ("train_step", "disable")
     instead = MappingProxyType(
         {
             "call torch.autograd.functional.jacobian": (
-                "`torch.func.jacrev(f)(x)` is traced; or ask for it outside of what is compiled"
+                "`torch.func.jacrev(f)(x)` is traced; or ask for it outside the compiled code"
             ),
             "call torch.autograd.functional.hessian": (
-                "`torch.func.hessian(f)(x)` is traced; or ask for it outside of what is compiled"
+                "`torch.func.hessian(f)(x)` is traced; or ask for it outside the compiled code"
             ),
             **dict.fromkeys(
                 calls("torch.autograd.functional", "hvp vhp"),
-                "`torch.func.jvp(torch.func.grad(f), (x,), (v,))` is traced; or ask for it outside of what is compiled",
+                "`torch.func.jvp(torch.func.grad(f), (x,), (v,))` is traced; or ask for it outside the compiled code",
             ),
             "call torch.autograd.functional.vjp": (
-                "`torch.func.vjp(f, x)` is traced; or ask for it outside of what is compiled"
+                "`torch.func.vjp(f, x)` is traced; or ask for it outside the compiled code"
             ),
             "call torch.autograd.functional.jvp": (
-                "`torch.func.jvp(f, (x,), (v,))` is traced; or ask for it outside of what is compiled"
+                "`torch.func.jvp(f, (x,), (v,))` is traced; or ask for it outside the compiled code"
             ),
             "": (
                 "Compile what computes the loss, and ask for gradients of what it returns; or "

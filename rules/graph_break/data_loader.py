@@ -75,7 +75,7 @@ class DataLoaderUse(GraphBreak):
         *(f"{does} {sampler}" for sampler in SAMPLERS for does in ("call", "iterate")),
         *OF_LOADER,
     )
-    says = "{code} draws from a data loader inside of what is compiled"
+    says = "{code} draws from a data loader in compiled code"
     repairs = ("train_step", "disable")
     graph_breaks = ("GB0008", "GB0007")
 
@@ -98,7 +98,7 @@ class DataLoaderUse(GraphBreak):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name.endswith("Sampler"):
             does = "makes" if op.name.startswith("call ") else "draws indices from"
-            says = f"{{code}} {does} a sampler inside of what is compiled"
+            says = f"{{code}} {does} a sampler in compiled code"
             self.breaks(node, op, says, SAMPLED)
             return
         self.breaks(node, op, self.says, f"{op.name} of {LOADER}" if op.name in OF_LOADER else "")

@@ -92,7 +92,7 @@ class ModelledBreak(GraphBreak):
     instead = MappingProxyType(
         {
             "": (
-                "Call it outside of what is compiled, once where it gives the same each time; or write "
+                "Call it outside the compiled code, once where it gives the same each time; or write "
                 "what it does in operators of torch"
             ),
         }

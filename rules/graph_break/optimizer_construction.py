@@ -53,7 +53,7 @@ class OptimizerConstruction(GraphBreak):
     code = "PTB189"
     name = "optimizer-construction"
     ops = (*calls("torch.optim", OPTIMIZERS), *calls("torch.optim.lr_scheduler", SCHEDULES))
-    says = "{code} makes an optimizer or a schedule inside of what is compiled"
+    says = "{code} makes an optimizer or a scheduler in compiled code"
     repairs = ("disable",)
     instead = MappingProxyType(
         {

@@ -58,7 +58,7 @@ class OptimizerStep(GraphBreak):
     name = "optimizer-step"
     # Muon's step is traced.
     ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
-    says = "{code} takes the optimizer's step inside of what is compiled"
+    says = "{code} steps an optimizer in compiled code"
     repairs = ("train_step", "disable")
     instead = MappingProxyType(
         {

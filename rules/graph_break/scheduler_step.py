@@ -57,7 +57,7 @@ class SchedulerStep(GraphBreak):
         for name in SCHEDULERS.split()
         for method in METHODS.split()
     )
-    says = "{code} is a method of a schedule, which Dynamo does not trace"
+    says = "{code} is a method of a learning rate scheduler, which Dynamo does not trace"
     repairs = ("train_step", "disable")
     instead = MappingProxyType(
         {

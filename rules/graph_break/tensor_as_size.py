@@ -51,7 +51,7 @@ class TensorAsSize(GraphBreak):
     name = "tensor-as-size"
     waits = True
     ops = ("size tensor",)
-    says = "{code} makes a size, an index or another number of Python depend on values in a tensor"
+    says = "{code} makes a size, an index or another Python number depend on values in a tensor"
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")
 
     INVALID = (

@@ -89,6 +89,6 @@ class CacheBySize(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` {what}, which makes it a constant of the graph: each new size is compiled anew, also "
-            "with `dynamic=True`, until the limit",
+            f"`{self.text(node)}` {what}, which makes it a constant of the graph: each new size is compiled again, "
+            "also with `dynamic=True`, until the limit",
         )

@@ -131,7 +131,7 @@ class ChangingArgument(CompiledCall):
                     argument.value,
                     op,
                     f"{self.quote(argument.value)} is a module whose number `{number}` {self.callee(op)} reads: "
-                    "it is compiled anew for each module that has another; given as a tensor, it is not",
+                    "it is compiled again for each module that has another; given as a tensor, it is not",
                 )
             if part := self.changing_part(argument, op, turns):
                 self.report(
@@ -158,7 +158,7 @@ class ChangingArgument(CompiledCall):
                 what = "is another text at every turn"
             if what:
                 each = "length" if "length" in what else "one" if "text" in what else ""
-                told = f"each {each} is compiled anew" if each else self.cost(op)
+                told = f"each {each} is compiled again" if each else self.cost(op)
                 self.report(
                     argument.value,
                     self.shown(op, argument.key, "is used here"),
@@ -182,7 +182,7 @@ class ChangingArgument(CompiledCall):
 
     def cost(self, op: Op) -> str:
         if op.detail("compile dynamic") == "constant False":
-            return "with `dynamic=False` each is compiled anew, until the limit"
+            return "with `dynamic=False` each is compiled again, until the limit"
         return "it is compiled for the first, and then again"
 
     def is_fixed(self, op: Op) -> bool:

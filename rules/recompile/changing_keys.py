@@ -76,7 +76,7 @@ class ChangingKeys(CompiledCall):
                     argument.value,
                     self.shown(op, argument.key),
                     f"`{self.text(argument.value)}` comes back longer from every call of {self.callee(op)}, and Dynamo "
-                    "guards on its length: each is compiled anew, until the limit",
+                    "guards on its length: each is compiled again, until the limit",
                 )
                 continue
             key = self.key(argument.value, turns, argument.word.startswith("dict"))
@@ -97,7 +97,7 @@ class ChangingKeys(CompiledCall):
                     a.value,
                     self.shown(op, "*"),
                     f"`*{self.text(a.value)}` passes more arguments at every call, and Dynamo guards on their number: "
-                    "each is compiled anew, until the limit",
+                    "each is compiled again, until the limit",
                 )
 
     def key(self, value: cst.BaseExpression, turns: Turns, is_dict: bool) -> cst.BaseExpression | None:
@@ -119,5 +119,5 @@ class ChangingKeys(CompiledCall):
             node,
             op,
             f"the key `{self.text(key)}` is another one at every call of {self.callee(op)}: each set of keys is "
-            "compiled anew, until the limit",
+            "compiled again, until the limit",
         )

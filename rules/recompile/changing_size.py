@@ -134,7 +134,7 @@ class ChangingSize(CompiledCall):
                         value,
                         self.shown(op, key, "is gone over here"),
                         f"`{self.text(value)}` {what}, and a loop in {self.callee(op)} runs that often: each size is "
-                        "compiled anew, until the limit",
+                        "compiled again, until the limit",
                         severity="warning",
                     )
                     return

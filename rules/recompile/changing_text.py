@@ -84,7 +84,7 @@ class ChangingText(CompiledCall):
                     argument.value,
                     self.shown(op, argument.key, "the text is spelled here"),
                     f"`{self.text(argument.value)}` is a text of which {self.callee(op)} reads each letter: each other "
-                    "text is compiled anew, until the limit",
+                    "text is compiled again, until the limit",
                 )
 
     def is_spelled(self, argument: Argument) -> bool:
@@ -100,5 +100,5 @@ class ChangingText(CompiledCall):
                     value,
                     self.shown(op, argument.key, "the text is looked at here"),
                     f"`{self.text(value)}` is another text at every call, and {self.callee(op)} looks at it: each is "
-                    "compiled anew, until the limit",
+                    "compiled again, until the limit",
                 )

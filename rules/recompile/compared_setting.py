@@ -88,5 +88,5 @@ class ComparedSetting(Rule):
             node,
             op,
             f"{self.quote(node)} decides what is compiled by a number that `{op.detail('by')}` changes: a call after "
-            "each new value is compiled anew; computed with always, as a tensor, it costs nothing",
+            "each new value is compiled again; computed with always, as a tensor, it costs nothing",
         )

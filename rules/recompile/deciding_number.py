@@ -100,6 +100,6 @@ class DecidingNumber(Rule):
         self.report(
             node,
             op,
-            f"`{name}` is a Python number that {what}: each one that comes is compiled anew, up to the limit of 8; "
+            f"`{name}` is a Python number that {what}: each one that comes is compiled again, up to the limit of 8; "
             f"{costless} it costs nothing",
         )

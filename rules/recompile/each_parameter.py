@@ -65,7 +65,7 @@ class EachParameter(CompiledCall):
 
     code = "PTR224"
     name = "each-parameter"
-    instead = MappingProxyType({"": "Pass all of them at once, and loop inside of what is compiled"})
+    instead = MappingProxyType({"": "Pass all of them at once, and loop in compiled code"})
     severity = "note"
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:

@@ -76,8 +76,8 @@ class FilledCache(Rule):
             self.report(
                 node,
                 op,
-                f"`{self.text(node)}` is None until the first call sets it: the second one is compiled anew, and where "
-                "it grows, the third one once more, for any length; a tensor from the start costs nothing",
+                f"`{self.text(node)}` is None until the first call sets it: the second one is compiled again, and "
+                "where it grows, the third one once more, for any length; a tensor from the start costs nothing",
             )
             return
         self.report(

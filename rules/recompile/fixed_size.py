@@ -83,7 +83,7 @@ class FixedSize(Rule):
         if how in UNROLLED:
             what = (
                 f"{self.quote(node)} makes the size of `{size}` a constant, as {UNROLLED[how]}: each other size is "
-                "compiled anew, up to the limit of 8"
+                "compiled again, up to the limit of 8"
             )
         else:
             what = (

@@ -115,7 +115,7 @@ class NoneAtFirst(CompiledCall):
             if not isinstance(value, cst.Name) or not self.may_be_none(value.value):
                 continue
             if op.detail(f"longer {argument.key}") and self.is_fed_back(node, value):
-                continue  # PTR210 tells it: each length is compiled anew
+                continue  # PTR210 tells it: each length is compiled again
             carried = [self.carried(value.value, node, loop) for loop in turns.loops]
             if "returned" in carried:
                 then = "what the call before returned"

@@ -88,7 +88,7 @@ class NumberedBlocks(Rule):
                 node,
                 self.led_to(op, op.detail("at"), f"`{size}` is the size of `self.{held}`"),
                 f"{self.quote(node)} shares its compilations between all objects of `{named}`: one whose `{size}` is "
-                f"another is compiled anew, as `self.{held}` has another size, up to the limit of 8; in a compiled "
+                f"another is compiled again, as `self.{held}` has another size, up to the limit of 8; in a compiled "
                 "model they are parts of one graph",
                 severity="note",
             )
@@ -99,7 +99,7 @@ class NumberedBlocks(Rule):
                 node,
                 op,
                 f"{self.quote(node)} is another number or text in {each}: where they are compiled one by one, or a "
-                "graph break parts them, each is compiled anew, and past the limit of 8 they run without being "
+                "graph break parts them, each is compiled again, and past the limit of 8 they run without being "
                 "compiled",
                 severity="note",
             )
@@ -120,7 +120,7 @@ class NumberedBlocks(Rule):
                 node,
                 self.led_to(op, op.detail("at"), f"`{number}` is read here"),
                 f"{self.quote(node)} compiles each `{op.detail('class')}` for itself: one whose `{number}` is "
-                "another whole number is compiled anew, up to the limit of 8, one with another float once more",
+                "another int is compiled again, up to the limit of 8, one with another float once more",
                 severity="note",
             )
             return

@@ -82,13 +82,13 @@ class SettlingState(Rule):
         if op.detail("use"):
             op = self.led_to(op, op.detail("at"), "decides here what is compiled")
             what = (
-                f"{self.quote(node)} counts, and decides what is compiled: each number is compiled anew, until the "
+                f"{self.quote(node)} counts, and decides what is compiled: each number is compiled again, until the "
                 "limit"
             )
             self.report(node, op, what, severity="warning")
             return
         if op.name == "count once":
-            what = f"{self.quote(node)} counts: the second call is compiled anew, and then Dynamo keeps a symbol for it"
+            what = f"{self.quote(node)} counts: the second call recompiles, and then Dynamo keeps a symbol for it"
         else:
-            what = f"{self.quote(node)} comes out otherwise after the first call: the second one is compiled anew, once"
+            what = f"{self.quote(node)} comes out otherwise after the first call: the second one recompiles, once"
         self.report(node, op, what)

@@ -95,7 +95,7 @@ class StaticShapes(CompiledCall):
             self.report(
                 node,
                 op,
-                f"with `dynamic=False` {self.quote(node.args[0].value)} is compiled anew for each other size of what "
+                f"with `dynamic=False` {self.quote(node.args[0].value)} is compiled again for each other size of what "
                 "it is given, up to the limit of 8; by default twice, the second time for any",
                 severity="note",
                 fixes=[by_hand.told(BY_DEFAULT)],
@@ -133,7 +133,7 @@ class StaticShapes(CompiledCall):
                 self.report(
                     value,
                     self.shown(op, key),
-                    f"{says}, and with `dynamic=False` each shape is compiled anew until the limit",
+                    f"{says}, and with `dynamic=False` each shape is compiled again until the limit",
                     severity=None if often == "often" else "note",
                 )
                 return
@@ -142,7 +142,7 @@ class StaticShapes(CompiledCall):
                     value,
                     self.shown(op, key),
                     f"the shape of `{self.text(value)}` changes with `{size[1]}`, and with `dynamic=False` each "
-                    "shape is compiled anew until the limit",
+                    "shape is compiled again until the limit",
                     fixes=marked_before(self.function, node, value, size[0]),
                 )
                 return

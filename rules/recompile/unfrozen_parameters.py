@@ -90,7 +90,7 @@ class UnfrozenParameters(Rule):
             node,
             op,
             f"{self.quote(node)} sets what Dynamo guards on for each parameter of `{op.detail('of')}`: the next call "
-            "of the compiled module is compiled anew; a learning rate of 0 keeps them as they are",
+            "of the compiled module is compiled again; a learning rate of 0 keeps them as they are",
         )
 
     def goes_over_parameters(self, loop: cst.For | cst.While) -> bool:

@@ -8,7 +8,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns
 
-ANEW = "compiled anew, until the limit"
+ANEW = "compiled again, until the limit"
 ENDS = "once Dynamo keeps a symbol for the number, the graph ends there (GB0112)"
 
 

@@ -83,7 +83,7 @@ CASES = {
     ),
     "a test for a print": (
         ["x = self.layer(x)", "if (x != x).any():", "    print('nan!', x)", "return x"],
-        "Look at it outside of what is compiled:",
+        "Look at it outside the compiled code:",
     ),
     "a test for a warning and more": (
         [

@@ -93,7 +93,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif isinstance(tested, cst.If) and _only_tells(function, tested):
         yield told(
-            "Look at it outside of what is compiled: return what is tested, and tell after the call; or take it "
+            "Look at it outside the compiled code: return what is tested, and tell after the call; or take it "
             "out, if it is left from debugging"
         )
     elif tested is not None:

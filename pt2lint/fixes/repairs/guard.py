@@ -445,7 +445,7 @@ _PLAIN_NAMES = words(
 
 def _is_static(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:
     """Whether a value in a message is known while Dynamo traces, and the same from call to call: what sizes go into
-    would be compiled anew for each.
+    would be compiled again for each.
 
     The interpreter does not look at what is raised: what it says of the same words elsewhere in the function counts,
     and of a parameter its annotation or its default.

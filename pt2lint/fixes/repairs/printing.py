@@ -91,7 +91,7 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
     """`print("x", t)` as `torch._higher_order_ops.print("x {!s}", t)`, which is part of the graph.
 
     From torch 2.13 on. Numbers are operands as tensors are: in an f-string a size would become a constant of the
-    graph, compiled anew for each. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
+    graph, compiled again for each. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
     tensors nor numbers (a whole `x.shape` among them). Unsafe only in that the operator's name is private to torch: it
     prints the same text.
     """

@@ -82,7 +82,7 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     edits = rewrite(function, {node: cst.parse_expression(text)})
     if reason:
         return fix(
-            "Return the value as a tensor: callers read the number out of it, outside of what is compiled, or do "
+            "Return the value as a tensor: callers read the number out of it, outside the compiled code, or do "
             f"without; {LEFT_TO_YOU}.",
             edits,
         )

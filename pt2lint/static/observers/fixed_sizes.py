@@ -1,4 +1,4 @@
-"""Sizes of what a compiled function is given that its code makes constants: another one is compiled anew."""
+"""Sizes of what a compiled function is given that its code makes constants: another one is compiled again."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
-# What the environment (Env) of code outside of what is compiled remembers besides the values of names.
+# What the environment (Env) of code outside the compiled code remembers besides the values of names.
 CALLED = "compiled()"  # what was compiled and called
 IN_PLACE = ".compile()"  # after a name: its object was compiled in place
 RAN = ".()"  # after a name: its object was compiled, and called in the line that is the value
