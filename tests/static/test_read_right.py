@@ -1276,3 +1276,20 @@ class M(nn.Module):
         ("PTB110", "if self.weight.max() > 3:"),
         ("PTB110", "if self.gates[0].weight[0, 0] > 1:"),
     ]
+
+
+def test_rows_of_a_table_are_chosen_by_a_column() -> None:
+    source = """
+import pandas as pd
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, table, frame):
+        table = table[table["t"] == 1]
+        frame = frame[frame.t > 0]
+        made = pd.DataFrame({"a": [1]})
+        made = made.head(1)
+        if made["a"].max() > 3:
+            x = x + 1
+        return x[int(len(table)) + len(frame)]
+"""
+    assert {code for code, _ in sure(source)} == {"PTB185"}  # what pandas does

@@ -62,7 +62,9 @@ class ByMethods:
                     callee = self.at.expressions.again(value.func, env, frame)
                 finally:
                     self._asking.discard(value)
-                if isinstance(callee, Ext) and not self.at.models.library_of(callee.name).name:
+                if isinstance(callee, Ext) and (
+                    not self.at.models.library_of(callee.name).name or self.at.models.of(callee.name).untraced
+                ):
                     return True
         return False
 

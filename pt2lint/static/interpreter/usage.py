@@ -136,7 +136,7 @@ class Usage:
         if (
             isinstance(node, ast.Subscript)
             and isinstance(node.value, ast.Name)
-            and (_is_of_arrays(node.slice) or compares_elements(node.slice))
+            and (_is_of_arrays(node.slice) or _chooses(node))
         ):
             return Use(node.value.id, node.lineno, "is indexed as only a tensor can be")
         if isinstance(node, ast.BinOp) and isinstance(node.op, _OF_NO_LIST):
@@ -380,6 +380,16 @@ def _computed_of(node: ast.expr) -> str:
     )
     one = len(names) == 1 and all(isinstance(part, (*plain, ast.expr_context)) for part in ast.walk(node))
     return names.pop() if one else ""
+
+
+def _chooses(node: ast.Subscript) -> bool:
+    """`x[y == 1]`, but for `table[table["split"] == 1]`: so rows of a table are chosen by a column."""
+    if not compares_elements(node.slice):
+        return False
+    columns = [n.value for n in walk(node.slice) if isinstance(n, (ast.Subscript, ast.Attribute))]
+    return not any(
+        isinstance(n, ast.Name) and n.id == node.value.id for n in columns if isinstance(node.value, ast.Name)
+    )
 
 
 def _is_of_arrays(index: ast.expr) -> bool:
