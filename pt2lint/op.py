@@ -16,6 +16,8 @@ Names of operations:
                     optimizer ("schedules") whose compiled method is "step"
 - `compute with random`  a random number that Dynamo draws at run time is computed with, by an operator whose other side
                     is a number, too
+- `compute with array`  an operator with a number that NumPy makes in traced code, where the tensor on its other side
+                    takes on the dtype of an array; details "other": "whole" (numbers), "no dimensions"
 - `sort by tensor`  `sorted` or `list.sort` is given a `key` that returns tensors
 - `size tensor`     a tensor stands where Python or torch needs a number: a size, a slice bound, a list index, `range`,
                     a value to fill with; details "uncaptured": compiling a captured one raises; "number": none
@@ -180,6 +182,9 @@ Names of operations:
 - `fill cache`      an attribute, a global or an item of one is set where a test of it found nothing that fits;
                     args: 0 the value; details: "module": "yes" where the object is one; "state": "yes" where it is
                     None at first and then what each call leaves to the next one
+- `miss attribute`  a traced method looks for an attribute of its object that only it sets, in a way of which Dynamo
+                    does not guard that it is missing; details: "name", "how" ("try", "suppress", "dict", "vars"), and
+                    "carries": "yes" where what it keeps there is computed of what this call is given
 - `compare setting` a module's number is compared that a method sets which nothing traced runs; details "by", "name"
 - `first call`      a test, of an item that an object keeps, that the branch under it makes come out otherwise
 - `count once`      an int of an object that outlives the call, and is no module's, is read and written back

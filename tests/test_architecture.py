@@ -191,6 +191,10 @@ class Numbered(nn.Module):
         self.index = index
 
     def forward(self, x, at: int = 1):
+        try:
+            seen = self.seen
+        except AttributeError:
+            seen = self.seen = x
         none = [0] * x.shape[0]
         return x[:, at] + self.index
 
@@ -257,6 +261,7 @@ ALONE = {
     "EarlyQuestions": {"ask early"},
     "MissingNames": {"missing name"},
     "OuterChanges": {"change outside"},
+    "MissedAttributes": {"miss attribute"},
     "Bypassed": {"call uncompiled"},
     "Threads": set(),  # it adds to what is noted of settings
 }

@@ -95,6 +95,8 @@ OF_ONE_NUMBER = frozenset(
     "sqrt cbrt square exp expm1 log log2 log10 log1p ceil floor rint round around trunc fabs abs absolute power "
     "sin cos tan tanh".split()
 )
+# What makes a number with a point of any.
+FRACTIONS = frozenset("sqrt cbrt exp expm1 log log2 log10 log1p sin cos tan tanh".split())
 # What makes a whole number of whole numbers, which Dynamo then cannot read (GB0208).
 WHOLE = frozenset(
     "array asarray minimum maximum clip power ceil floor round around rint sign mod remainder gcd lcm sum abs absolute "
@@ -178,7 +180,8 @@ def called(call: Call) -> Value:
         region and last in WHOLE and bool(args) and all(isinstance(a, Py) and a.type == "int" for a in args)
     )
     ndim = None if last in TO_ONE_NUMBER and not region else dimensions(last, args, call.kwargs)
-    return Tensor("int" if whole else None, call.origin(), sure, True, ndim, leaf)
+    dtype = "int" if whole else "float" if last in FRACTIONS else None
+    return Tensor(dtype, call.origin(), sure, True, ndim, leaf)
 
 
 def is_constant(value: Value, several: bool) -> bool:

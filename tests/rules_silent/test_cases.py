@@ -16,6 +16,141 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "attributes that are missing at first": """
+import contextlib
+
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.none = None
+
+    def forward(self, x):
+        try:
+            h = self.h  # PTS347
+        except AttributeError:
+            h = torch.zeros_like(x)
+        self.h = x + h
+        try:
+            self.calls += 1  # PTS347
+        except AttributeError:
+            self.calls = 1
+        try:
+            table = self.table  # PTS347
+        except AttributeError:
+            table = self.table = torch.arange(x.shape[-1])
+        try:
+            made = self.made  # PTS347
+        except AttributeError:
+            self._make(x)
+            made = self.made
+        if "kept" not in self.__dict__:  # PTS347
+            self.kept = x * 2
+        last = vars(self).get("last")  # PTS347
+        self.last = x
+        with contextlib.suppress(AttributeError):
+            x = x + self.before  # PTS347
+        self.before = x
+        return h + table + made + self.kept + (0 if last is None else last)
+
+    def _make(self, x):
+        self.made = x.mean()
+
+class Guarded(torch.nn.Module):
+    kind = None
+
+    def __init__(self):
+        super().__init__()
+        self.none = None
+
+    def forward(self, x):
+        if not hasattr(self, "h"):
+            self.h = x
+        try:
+            none = self.none + x
+        except (AttributeError, TypeError):
+            none = x
+        self.none = none
+        try:
+            kind = self.kind
+        except AttributeError:
+            kind = self.kind = x
+        try:
+            reset = self.reset_to
+        except AttributeError:
+            reset = self.reset_to = x
+        try:
+            given = self.given
+        except AttributeError:
+            given = self.given = x
+        try:
+            buffer = self.buffer
+        except AttributeError:
+            self.register_buffer("buffer", x)
+        return self.h + none + reset
+
+    def reset(self, x):
+        self.reset_to = x
+
+class Meter:
+    def step(self, x):
+        try:
+            seen = self.seen
+        except AttributeError:
+            seen = self.seen = x
+        return seen
+
+@torch.compile
+def f(x):
+    return Meter().step(x)
+
+def run(x):
+    net = torch.compile(Guarded())
+    net.given = x
+    return net(x)
+""",
+    "legacy constructors": """
+import numpy as np
+import torch
+from torch import FloatTensor
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bound = np.array([1.0, 2.0])
+        self.single = np.array([1.0, 2.0], dtype=np.float32)
+
+    def forward(self, x: torch.Tensor, n: int):
+        a = torch.Tensor(x.size())  # PTS348
+        b = torch.FloatTensor(x.shape[1:]).normal_()  # PTS348
+        size = x.size()
+        c = torch.LongTensor(size)  # PTS348
+        d = FloatTensor(x.shape + (2,))  # PTS348
+        e = torch.Tensor(self.bound)  # PTS348
+        e = e + torch.Tensor(np.arange(n))  # PTS348
+        e = e + torch.Tensor(np.array([1, 2]))  # PTS348
+        fine = torch.Tensor(*x.size()), torch.Tensor((1, 2)), torch.Tensor([1, 2]), x.new(x.size()), torch.Tensor(n)
+        fine = torch.Tensor(x.numpy().shape), torch.Tensor(self.single), torch.Tensor(np.zeros(3)).float()
+        return a, b, c, d, e, fine
+""",
+    "numbers of NumPy beside tensors": """
+import math
+
+import numpy as np
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor, t: torch.Tensor):
+        a = torch.arange(8) * -(np.log(10000.0) / 8)  # PTS349
+        b = x.pow(2).mean() / np.log(2.0)  # PTS349
+        k = np.sqrt(x.shape[-1])
+        c = t.long() + k  # PTS349
+        fine = torch.arange(8) * -(math.log(10000.0) / 8), x * np.sqrt(2.0), torch.arange(3) * np.prod([2, 3])
+        fine = (torch.arange(8) * np.sqrt(2.0)).to(x.dtype), torch.arange(8) > np.sqrt(2.0), torch.arange(8.0) * k
+        d = t.long() * k
+        return a, b, c, fine, d.float()
+""",
     "compiled in a list that nobody keeps": """
 class Ensemble(torch.nn.Module):
     def __init__(self):
@@ -1303,7 +1438,7 @@ def taken(state: np.ndarray, x: torch.Tensor):
     a = torch.FloatTensor(np.zeros(3, dtype=np.float32)), torch.FloatTensor(np.zeros(3, np.float32))
     b = torch.FloatTensor(state), torch.FloatTensor([x.sum()]), torch.FloatTensor([1.0, 2.0])
     c = torch.tensor([state, state]), torch.tensor([x.sum(), x.mean()])
-    d = torch.Tensor(np.zeros(3)), torch.Tensor(state), torch.as_tensor(state), torch.DoubleTensor(np.zeros(3))
+    d = torch.Tensor(state), torch.as_tensor(state), torch.DoubleTensor(np.zeros(3))
     return a, b, c, d
 
 def eager(state):

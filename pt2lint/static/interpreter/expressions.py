@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 SUPER = PYTHON + "super"
 COMPUTED = "compute with random"
+PROMOTED = "compute with array"
 PLAIN = frozenset("list tuple set str int float bool none".split())
 EFFORT = 200_000  # expressions evaluated for one root: five times what the largest in ordinary code takes
 _COMPARE: dict[type[ast.cmpop], Any] = {
@@ -435,6 +436,8 @@ class Expressions:
             assert first is not None
             if a is not None and b is not None and a.array != b.array:
                 first = b if a.array else a
+                if frame.region and isinstance(node, ast.BinOp):
+                    self._with_number(node, first, a if a.array else b, frame)
             # A tensor and what may be one make a tensor, as a tensor and what nobody knows do.
             sure = (a is not None and a.sure) or (b is not None and b.sure)
             self.at.notebook.count(frame)
@@ -496,6 +499,16 @@ class Expressions:
                     self.at.notebook.note(node, "format tensor", frame, about=tensor)
             return STR
         return UNKNOWN
+
+    def _with_number(self, node: ast.BinOp, tensor: Tensor, array: Tensor, frame: Frame) -> None:
+        """`torch.arange(n) * np.log(2.0)`: a number with a point that NumPy makes is an array to Dynamo, of double
+        precision, which decides the dtype of what comes of whole numbers, and of a tensor of no dimensions."""
+        if array.leaf != CONSTANT or array.dtype != "float" or array.ndim or not (array.sure and tensor.sure):
+            return
+        whole = tensor.dtype in ("int", "bool")
+        if (whole or tensor.ndim == 0) and self.at.notebook.listens(PROMOTED, frame):
+            words = {"other": "whole" if whole else "no dimensions"}
+            self.at.notebook.note(node, PROMOTED, frame, about=tensor, details=words)
 
     def _of_random(self, node: Any, drawn: Value, frame: Frame) -> Value:
         """`2 * random.uniform(0, 1)`, `-random.uniform(0, 1)`: what comes of it is a number of Python."""

@@ -24,6 +24,7 @@ from pt2lint.static.observers.given_options import GivenOptions
 from pt2lint.static.observers.kept_state import KeptState
 from pt2lint.static.observers.lifecycle import Lifecycle
 from pt2lint.static.observers.method_kinds import MethodKinds
+from pt2lint.static.observers.missed_attributes import MissedAttributes
 from pt2lint.static.observers.missing_names import MissingNames
 from pt2lint.static.observers.misuse import Misuse
 from pt2lint.static.observers.numbered_blocks import NumberedBlocks
@@ -69,4 +70,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     EarlyQuestions,
     MissingNames,
     OuterChanges,
+    MissedAttributes,
 )

@@ -351,7 +351,8 @@ def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, no
                 return not any(statement in walk(b) for b in there)
             if isinstance(part.body[-1], ast.Return) and part.lineno < statement.lineno:
                 return True
-        elif isinstance(part, ast.Try):
+        elif isinstance(part, ast.Try) and isinstance(target, ast.Subscript):
+            # That a key is missing is guarded where it is then set; that an attribute is, is not.
             asked = any(_mentions(s, text, set()) for s in part.body)
             if asked and any(statement in walk(s) for h in part.handlers for s in h.body):
                 return True
