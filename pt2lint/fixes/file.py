@@ -127,6 +127,16 @@ class File:
         return any(_is_main(statement) for statement in self.tree.body)
 
     @cached_property
+    def main(self) -> tuple[int, str] | None:
+        """The first line under `if __name__ == "__main__":`, and the indent there."""
+        for one in self.tree.body:
+            if _is_main(one) and isinstance(one, ast.If):
+                line, first = (one.test.end_lineno or one.lineno) + 1, one.body[0]
+                if line <= first.lineno:
+                    return line, self.lines[first.lineno - 1][: first.col_offset]
+        return None
+
+    @cached_property
     def starts(self) -> bool:
         """Whether a program starts here, or compiles. A module of a package that does one of both is a library's, its
         `__main__` a demonstration: what holds for the whole process is for those to say who use it."""

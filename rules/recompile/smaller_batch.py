@@ -8,7 +8,7 @@ from pt2lint.finding import LEFT_TO_YOU, Edit, Fix, Step
 from pt2lint.fixes.rewrite import with_argument
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.fed import Feed, feeds, taken
+from pt2lint.rule.fed import FEEDS, Feed, feeds, taken
 from pt2lint.said import told_line, told_place
 
 
@@ -76,6 +76,7 @@ class SmallerBatch(Rule):
         if not isinstance(node, cst.Call) or any(a.star == "*" for a in node.args):
             return
         calls = feeds(op)
+        compiled = any(use.startswith(FEEDS) for use in op.uses)
         path, line, _, _, _, callee, *_ = calls[0]
         steps: dict[Step, None] = {}
         for feed in calls:
@@ -83,7 +84,7 @@ class SmallerBatch(Rule):
         op = op._replace(flow=(*op.flow, *steps))
         where = f"line {told_line(line)}" if path == self.function.path else told_place(path, line)
         shuffled = op.arg("shuffle", 2) == "constant True"  # an evaluation goes through all in order
-        fixes = [*self.dropped(node, shuffled), *self.marked(calls)]
+        fixes = [*self.dropped(node, shuffled, compiled), *(self.marked(calls) if compiled else ())]
         self.report(
             node,
             op,
@@ -92,7 +93,10 @@ class SmallerBatch(Rule):
             fixes=fixes if shuffled else fixes[::-1],
         )
 
-    def dropped(self, node: cst.Call, shuffled: bool) -> Iterator[Fix]:
+    def dropped(self, node: cst.Call, shuffled: bool, compiled: bool) -> Iterator[Fix]:
+        if shuffled and not compiled:  # samples are not left out for what somebody may compile one day
+            yield self.fix(f"Drop what does not fill a batch, by `drop_last=True`; {LEFT_TO_YOU}.")
+            return
         given = next((a.value for a in node.args if a.keyword and a.keyword.value == "drop_last"), None)
         if not shuffled:
             yield self.fix(

@@ -122,7 +122,17 @@ class CompiledWrapper(Rule):
         return [self.fix("Compile the module, then wrap it.", self.edit(outer, wrapped))]
 
     def called(self, callee: str, first: str, rest: Sequence[cst.Arg]) -> str:
-        given = [first, *(self.text(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in rest)]
+        given = [
+            first,
+            *(
+                self.text(
+                    a.with_changes(
+                        comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace("")
+                    )
+                )
+                for a in rest
+            ),
+        ]
         return f"{callee}({', '.join(given)})"
 
 

@@ -181,7 +181,12 @@ class DiscardedCompile(Rule):
         plain = isinstance(first.value, cst.Name | cst.Attribute) and first.keyword is None and not first.star
         if not module or not plain:
             return []
-        given = ", ".join(self.text(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in rest)
+        given = ", ".join(
+            self.text(
+                a.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace(""))
+            )
+            for a in rest
+        )
         text = f"{self.text(first.value)}.compile({given})"
         place = assignment or node
         return [

@@ -55,6 +55,12 @@ WHERE = [
             ["loss = 0.5 * (", "    F.smooth_l1_loss(", *(f"        {one}," for one in WHERE),
              "    ) * (m.numel() / m.sum())", "    + 1", ")", "return loss"],
         ),
+        (
+            ["loss = F.smooth_l1_loss(", "    x.float().double()[m], y.float().double()[m], reduction='sum'", ")",
+             "return loss"],
+            ["loss = F.smooth_l1_loss(", *(f"    {one}," for one in WHERE), "    reduction='sum',", ")",
+             "return loss"],
+        ),
     ],
 )  # fmt: skip
 def test_lines_are_indented_as_where_they_stand(lines, laid_out):

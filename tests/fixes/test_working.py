@@ -347,7 +347,11 @@ def test_a_setting_is_made_where_the_program_starts(tmp_path: Path, start: str) 
     text = "import torch\n" + READS.format(module="torch.nn.Module") + start
     new = fixed(tmp_path, text)
     assert new.count("torch._dynamo.config.capture_scalar_outputs = True\n") == 1
-    assert new.startswith("import torch\n\ntorch._dynamo.config.")
+    begins = (
+        "import torch\n\n" if start != START else '\n\nif __name__ == "__main__":\n    '
+    )  # who imports M has their own
+    assert f"{begins}torch._dynamo.config." in new
+    assert fixed(tmp_path, new) == new
 
 
 @pytest.mark.parametrize(
@@ -1230,6 +1234,24 @@ def test_what_libcst_does_not_read_of_another_function_is_left(tmp_path: Path) -
     path.write_text(code)
     result = lint([str(path)])
     assert (result.problems, [f.code for f in result.findings]) == ([], ["PTB106"])
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("", "torch.full((2, 3), x.min(), dtype=x.dtype, device=x.device)"),
+        (", device=y.device", "torch.full((2, 3), x.min(), dtype=x.dtype, device=y.device)"),
+        (", dtype=torch.float64", "torch.full((2, 3), x.min(), dtype=torch.float64, device=x.device)"),
+        (", device=place", None),  # None is where the tensor is; for torch.full it is the default device
+    ],
+)
+def test_what_is_filled_lies_where_it_did(given: str, written: str | None, tmp_path: Path) -> None:
+    code = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, y: torch.Tensor, place=None):\n"
+        f"    return x.new_full((2, 3), x.min(){given}) + y\n"
+    )
+    after = fixed(tmp_path, code)
+    assert written in after if written else after == code
 
 
 def test_a_class_method_that_needs_its_class_is_left_as_it_is(tmp_path: Path) -> None:

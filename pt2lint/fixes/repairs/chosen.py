@@ -28,7 +28,11 @@ def first_of_sorted(function: FunctionCode, node: cst.Call) -> Repaired:
         return Refusal("it is given more than one sequence and a key")
     reverse = ", reverse=True" if which == "max" else ""
     arguments = ", ".join(
-        source(function, a.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for a in node.args
+        source(
+            function,
+            a.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace("")),
+        )
+        for a in node.args
     )
     new = cst.parse_expression(f"sorted({arguments}{reverse})[0]")
     return fix(

@@ -159,7 +159,13 @@ def _scaled(
     ]
     if loss.rows and not _are_rows(made or cst.parse_expression(operands[0])):
         given = [f"{in_parentheses(operands[0])}.flatten(0, -2)", f"{given[1]}.flatten()"]
-    given += [source(function, arg.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for arg in call.args[2:]]
+    given += [
+        source(
+            function,
+            arg.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace("")),
+        )
+        for arg in call.args[2:]
+    ]
     scale = f" * ({text}.numel() / {text}.sum())" if loss.scaled else ""
     whole = f"{source(function, call.func)}({', '.join(given)}){scale}"
     parent = function.parent(call)

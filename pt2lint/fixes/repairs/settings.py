@@ -13,10 +13,16 @@ from pt2lint.rule import FunctionCode
 
 
 def setting(function: FunctionCode, statement: str, description: str, *imports: Edit) -> Repaired:
-    """The fix that adds `torch._dynamo.config.` + `statement` after the file's imports."""
+    """The fix that adds `torch._dynamo.config.` + `statement` after the file's imports; in a program that compiles
+    nothing itself, where it starts: who imports a function of it keeps settings of their own."""
     file = file_of(function)
+    main = file.main if file.starts and not file.compiles else None
     line = file.after_imports
     config, added = torch_name(function, "torch._dynamo.config", line)
+    if main is not None:
+        first, indent = main
+        once = Edit(function.path, first, 1, first, 1, f"{indent}{config}.{statement}\n")
+        return fix(f"{SETTING}: {description}", (*imports, *added, once))
     blank = file.blank_from(line)
     made = file.lines[line + blank - 1 : line + blank]
     if made and made[0].startswith(f"{config}."):  # beside the settings that are there

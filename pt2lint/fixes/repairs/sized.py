@@ -83,6 +83,18 @@ def _made_for(function: FunctionCode, node: cst.BaseExpression) -> dict[cst.CSTN
     return {made[0]: None} if len(named) == 2 and len(made) == 1 else {}
 
 
+def _surely_given(function: FunctionCode, value: cst.BaseExpression) -> bool:
+    """Whether a dtype or device is none that may be None: `x.device`, `torch.float32`, "cuda", `torch.device(...)`."""
+    if isinstance(value, cst.Call):
+        value = value.func
+    named = qualified(function, value) or ""
+    return (
+        isinstance(value, cst.SimpleString)
+        or named.startswith("torch.")
+        or (isinstance(value, cst.Attribute) and value.attr.value in ("dtype", "device"))
+    )
+
+
 def filled(function: FunctionCode, node: cst.Call) -> Repaired:
     """`torch.full_like(x, t)` and `x.new_full(size, t)` as `torch.full`, which takes a tensor without dimensions."""
     name, last = qualified(function, node.func), callee(node)
@@ -101,6 +113,10 @@ def filled(function: FunctionCode, node: cst.Call) -> Repaired:
         return Refusal("nothing is filled")
     if like is None or value is None or effect(like) or set(values) - {"dtype", "device", "requires_grad"}:
         return Refusal("what it is like has an effect, or more is asked")
+    if any(not _surely_given(function, values[name]) for name in ("dtype", "device") if name in values):
+        return Refusal(
+            "the dtype or device may be None, which is that of the tensor here and the default of torch there"
+        )
     x = in_parentheses(source(function, like))
     shape = source(function, size) if size is not None else f"{x}.shape"
     dtype = source(function, values["dtype"]) if "dtype" in values else f"{x}.dtype"
