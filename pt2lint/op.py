@@ -160,6 +160,9 @@ Names of operations:
                     "torch" where the part is of a class of torch
 - `assert tensor`   a plain `assert` of a tensor in compiled code, inside of a `try` for AssertionError; details:
                     "caught", the line of that `try`
+- `assert object`   what is no tensor and no constant stands alone in an `assert`, or last in it; details: "what":
+                    "list", "tuple", "set" or "dictionary" (of tensors, modules or objects), "module" or "object",
+                    and "asks": its "length", whether it is "there", or "" for what its class says
 - `set setting`     an attribute of a module of torch's settings is assigned; details: "holder", that module, "name";
                     "thread" and "thread at", a function that calls compiled code and that another thread runs, and
                     where that is started, "also here": "yes" where the thread at hand calls compiled code, too

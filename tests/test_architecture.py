@@ -230,6 +230,12 @@ def fill(out: torch.Tensor) -> None:
     out.zero_()
 
 @torch.compile
+def given(x):
+    parts = [torch.ones(3)]
+    assert parts
+    return x
+
+@torch.compile
 class Uncalled:
     early = torch.compiler.is_compiling()
     late = torch.compile.is_compiling
@@ -263,6 +269,7 @@ ALONE = {
     "OuterChanges": {"change outside"},
     "MissedAttributes": {"miss attribute"},
     "Bypassed": {"call uncompiled"},
+    "AssertedObjects": {"assert object"},
     "Threads": set(),  # it adds to what is noted of settings
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))

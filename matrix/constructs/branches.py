@@ -377,6 +377,110 @@ def assert_item(x: Tensor):
     return x + 1
 
 
+def assert_list_of_tensors(x: Tensor):
+    """`assert tensors`, a list"""
+    parts = [x, x * 2]
+    assert parts
+    return parts[0] + parts[1]
+
+
+def assert_list_message(x: Tensor):
+    """`assert tensors, "message"`"""
+    parts = [x, x * 2]
+    assert parts, "none"
+    return parts[0] + parts[1]
+
+
+def assert_list_formatted_message(x: Tensor):
+    """`assert tensors, f"{x.shape}"`"""
+    parts = [x, x * 2]
+    assert parts, f"none of {x.shape}"
+    return parts[0] + parts[1]
+
+
+def assert_length(x: Tensor):
+    """`assert len(tensors) > 0`"""
+    parts = [x, x * 2]
+    assert len(parts) > 0
+    return parts[0] + parts[1]
+
+
+def assert_list_last(x: Tensor):
+    """`assert x.dim() == 2 and tensors`"""
+    parts = [x, x * 2]
+    assert x.dim() > 0 and parts
+    return parts[0] + parts[1]
+
+
+def assert_list_first(x: Tensor):
+    """`assert tensors and x.dim() == 2`"""
+    parts = [x, x * 2]
+    assert parts and x.dim() > 0
+    return parts[0] + parts[1]
+
+
+def assert_list_of_numbers(x: Tensor):
+    """`assert numbers`"""
+    parts = [1, 2]
+    assert parts
+    return x + parts[0]
+
+
+def assert_dictionary_of_tensors(x: Tensor):
+    """`assert tensors`, a dictionary"""
+    parts = {"a": x, "b": x * 2}
+    assert parts
+    return parts["a"] + parts["b"]
+
+
+class AssertModule(nn.Module):
+    """`assert self.layer`"""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor):
+        assert self.layer
+        return self.layer(x)
+
+
+class AssertModuleList(nn.Module):
+    """`assert self.layers`"""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4)])
+
+    def forward(self, x: Tensor):
+        assert self.layers
+        return self.layers[0](x)
+
+
+class AssertObject(nn.Module):
+    """`assert self.config`, an object"""
+
+    def __init__(self):
+        super().__init__()
+        self.config = _Config()
+
+    def forward(self, x: Tensor):
+        assert self.config
+        return x + 1
+
+
+class AssertObjectIsThere(nn.Module):
+    """`assert self.config is not None`"""
+
+    def __init__(self):
+        super().__init__()
+        self.config = _Config()
+
+    def forward(self, x: Tensor):
+        assert self.config is not None
+        return x + 1
+
+
 def assert_all_message(x: Tensor, m: Tensor):
     """`assert (x == y).all(), "message"`"""
     assert (x == x).all(), "differ"

@@ -212,11 +212,15 @@ class Statements:
         if built or last is not node.test:
             self.at.conditions.asserted = None if built else last
             self.at.conditions.test(node.test, env, frame)
+            if last is not None and not built and self.at.events.asserted:
+                value = self.at.expressions.again(last, env, frame)
+                for hear in self.at.events.asserted:
+                    hear(node, last, value, frame)
         else:
             value = self.at.expressions.eval(node.test, env, frame)
             self.at.conditions.asks_for_truth(node.test, value, frame)
             for hear in self.at.events.asserted:
-                hear(node, value, frame)
+                hear(node, last, value, frame)
         self.at.conditions.narrow(node.test, env, True, frame)
 
     def s_delete(self, node: ast.Delete, env: Env, frame: Frame) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.observers.asserted_objects import AssertedObjects
 from pt2lint.static.observers.bypassed import Bypassed
 from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.callers_loops import CallersLoops
@@ -71,4 +72,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     MissingNames,
     OuterChanges,
     MissedAttributes,
+    AssertedObjects,
 )

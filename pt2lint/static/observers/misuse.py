@@ -536,11 +536,12 @@ class Misuse:
             return False
         return any(self.holds(v, cls, depth + 1) for v in inside)
 
-    def asserted(self, node: ast.Assert, value: Value, frame: Frame) -> None:
+    def asserted(self, node: ast.Assert, asked: ast.expr, value: Value, frame: Frame) -> None:
         """A plain `assert tensor` in compiled code, inside of a `try` that waits for an AssertionError."""
         tensor = tensor_of(value)
         if (
             self.at.notebook.catching
+            and asked is node.test
             and tensor is not None
             and self.at.notebook.listens("assert tensor", frame)
         ):
