@@ -33,6 +33,7 @@ MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
 NAMES = re.compile(r"[A-Za-z_][\w.]*\b(?!\()")  # but for those that are called
 TEXTS_AND_NUMBERS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|(?<![\w.])\d[\w.]*")
 AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
+PLACE = re.compile(r"([\w.]+) (?:==|!=|in|not in) ")  # an option, and what it is compared with
 NEAR = 10  # lines
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
@@ -232,7 +233,7 @@ def _covers(
         return False
     if at.statement == where.statement:
         return True  # whoever mends the one reads the other
-    if alike or _are_checks(at, leader, where, finding) or _is_made_by(at, leader, finding):
+    if alike or _are_checks(at, leader, where, finding) or _is_made_by(at, leader, where, finding):
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
@@ -285,10 +286,15 @@ def _keeps_number(text: str) -> bool:
     return isinstance(value.func, ast.Name) and value.func.id in ("int", "float", "bool")
 
 
-def _is_made_by(at: Where, leader: Finding, finding: Finding) -> bool:
-    """Whether it asks for values of what the leader's statement makes: `rows = x.unique()`, then `rows.tolist()`."""
+def _is_made_by(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether it asks for values of what the leader's statement makes: `rows = x.unique()`, then `rows.tolist()`. What
+    a library gives that Dynamo does not trace, the next statement takes numbers of: who moves the one moves both."""
+    if leader.code == COMPILED and finding.code in VALUES and at.text == where.beside[0]:
+        target, assigns, _ = at.text.partition(" = ")
+        return bool(assigns) and re.search(rf"(?<![\w.]){re.escape(target)}(?!\w)", where.text) is not None
     origin = _origin(finding)
-    made = origin is not None and origin[1:] == (leader.path, str(leader.line))
+    lines = {str(leader.line), str(at.statement)}
+    made = origin is not None and origin[1] == leader.path and origin[2] in lines
     return made and leader.code in ROWS and finding.code in VALUES
 
 
@@ -296,8 +302,16 @@ def _is_written_again(at: Where, leader: Finding, where: Where, finding: Finding
     """Whether another function of the file holds the same statement, and before or after it one that is alike."""
     if leader.code != finding.code or at.text != where.text or not at.text:
         return False
-    pasted = any(_shape(a) == _shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True))
-    return pasted and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
+    pasted = [_shape(a) == _shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True)]
+    held = set(leader.when) <= set(finding.when) or (all(pasted) and _of_one_choice(leader, finding))
+    return any(pasted) and held and _costs_no_more(leader, finding)
+
+
+def _of_one_choice(leader: Finding, finding: Finding) -> bool:
+    """Whether each happens with another text or number of one option: `config.kind == 0`, `config.kind in [2, 3]`."""
+    asked = [[PLACE.match(text) for text in each.when] for each in (leader, finding)]
+    one, other = (matches[0] if len(matches) == 1 else None for matches in asked)
+    return one is not None and other is not None and one[1] == other[1]
 
 
 def _is_called_again(leader: Finding, finding: Finding) -> bool:

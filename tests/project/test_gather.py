@@ -639,6 +639,16 @@ if True:
             [(12, [14])],
         ),
         ("n = torch.unique(x)\n        x = x * n.max().item()", [(12, []), (13, [])]),
+        (
+            "n = (\n            torch.unique(x)\n        )\n        x = x * n.tolist()[0]",
+            [(13, [15])],
+        ),
+        # and of what a library gives that Dynamo does not trace
+        (
+            "import numpy as np, scipy.stats\n        n = scipy.stats.norm.rvs(1)\n"
+            "        m = int(np.ceil(2 * n))\n        x = x * m",
+            [(13, [14])],
+        ),
         # what is made of the mask that is tested
         (
             "m = torch.all(x > 0, dim=1)\n        if m.any():\n            k = m[[1, 0]]\n            x = x[k]",
@@ -711,6 +721,43 @@ def test_a_statement_that_is_pasted_is_told_once(
     Path("m.py").write_text(HEAD + _pasted("A") + second)
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
+
+
+CHOICE = """
+class NAME(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        x = self.layer(x)
+        n = mask.sum().item()
+        return x * n
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "told"),
+    [(("kind == 0", "kind == 1"), [(12, [23])]), (("kind == 0", "other == 1"), [(12, []), (23, [])])],
+)
+def test_the_parts_of_one_choice_that_were_pasted_are_told_once(
+    capsys: pytest.CaptureFixture[str], tests: tuple[str, str], told: list[tuple[int, list[int]]]
+) -> None:
+    one, other = (f"if config.{test}:\n            self.KEPT = NAME()" for test in tests)
+    model = f"""
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        {one.replace("KEPT", "part").replace("NAME", "A")}
+        el{other.replace("KEPT", "part").replace("NAME", "B")}
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        return self.part(x.relu(), mask).relu()
+"""
+    Path("m.py").write_text(HEAD + CHOICE.replace("NAME", "A") + CHOICE.replace("NAME", "B") + model)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told, [f["when"] for f in found]
 
 
 def test_a_function_that_is_pasted_into_another_file_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,6 +122,9 @@ class Model(nn.Module):
         ("torch.isnan(x).any()", "x.shape", ""),
         ("self.out", "'not a number'", WARNS),
         ("self.out", "'out', self.out", ""),
+        # and goes on without what it would have done
+        ("x.shape[0] > 9", "'too long')\n            fast = (False", WARNS),
+        ("x.shape[0] > 9", "'long')\n            fast = (True", ""),
     ],
 )
 def test_what_is_printed_of_values_that_should_not_be(
@@ -1145,6 +1148,10 @@ def accuracy(pred: np.ndarray, target: np.ndarray):
         return 1.0
     return 0.0
 
+def pixels(x: torch.Tensor) -> np.ndarray:
+    return (x * 255 if x.max() < 2 else x).numpy()
+
+
 def scaled(x: torch.Tensor, target: np.ndarray):
     if x.sum() > 0:
         return x
@@ -1202,6 +1209,7 @@ MORE
     ("line", "only", "note"),
     [
         ("y = y * accuracy(x.numpy(), y.numpy())", "PTB110", "in a function for NumPy arrays"),
+        ("y = y * pixels(x).mean()", "PTB110", "in a function for NumPy arrays"),
         ("y = scaled(y, x.numpy())", "PTB110", ""),
         ("y = y + loaded(x)[0]", "PTB188", "in a function that loads data itself"),
         ("y = gathered(y, self.group)", "PTB103", "where several processes work together"),
@@ -2903,3 +2911,33 @@ def test_an_option_with_which_a_function_returns_at_once(
 ) -> None:
     code = HANDED.replace("DEFAULT", default).replace("CALL", call) + after + "\n"
     assert notes(tmp_path, code) == [note]
+
+
+def test_what_decorates_a_function_that_no_compiled_code_calls(tmp_path: Path) -> None:
+    code = """
+import contextlib
+
+
+class Safe(contextlib.ContextDecorator):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return True
+
+
+@Safe()
+def drawn(x):
+    return x * 2
+
+
+def train(x: torch.Tensor):
+    x = x + 1
+    drawn(x)
+    return x
+"""
+    assert notes(tmp_path, code, "PTB195") == [
+        UNCALLED,
+        UNCALLED,
+    ]  # where it decorates, and where it is called
+    assert "" in notes(tmp_path, code + "\nrun = torch.compile(train)\n", "PTB195")

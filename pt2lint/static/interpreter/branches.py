@@ -173,8 +173,8 @@ class Branches:
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
         text that is always the same, instead of nothing or where values of tensors are asked for. They may return
-        nothing then."""
-        says = 0
+        nothing then, or go on without what they would have done, `fast = False`."""
+        says = sets = 0
         if body and isinstance(body[-1], ast.Return) and gives_nothing(body[-1].value):
             body = body[:-1]
         while len(body) == 1 and isinstance(inner := body[0], ast.If) and not inner.orelse:
@@ -192,7 +192,9 @@ class Branches:
                     return True
                 fixed = all(isinstance(given, ast.Constant) for given in call.args)
                 says += fixed and self.at.models.plays(callee, "prints")
-        return says == len(body) > 0 and (
+            elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+                sets += statement.value.value is False and isinstance(statement.targets[0], ast.Name)
+        return says + sets == len(body) > 0 < says and (
             alone or tensor_of(self.at.expressions.again(test, env, frame)) is not None
         )
 

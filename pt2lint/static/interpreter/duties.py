@@ -183,12 +183,13 @@ class Duties:
         return found
 
     def _takes_arrays(self, definition: FunctionNode, env: Env, frame: Frame) -> bool:
-        """Whether parameters are annotated as NumPy arrays, or what it returns, none as a tensor, and nothing else is
-        known of them."""
-        arrays = False
+        """Whether what it returns is annotated as a NumPy array, or parameters are, none as a tensor, and nothing else
+        is known of them."""
         if definition.returns is not None:
             returned = self.at.types.annotation(definition.returns, frame, 0, "")
-            arrays = isinstance(returned, Tensor) and returned.array
+            if isinstance(returned, Tensor) and returned.array:
+                return True
+        arrays = False
         for parameter in parameters_in(definition.args):
             said = parameter.annotation
             if said is None or isinstance(said, ast.Constant):

@@ -38,7 +38,9 @@ class OfFunctions:
             told = {"told": "yes"} if callee.module.linted else {}
             self.at.notebook.note(node, operation, frame, details={"decorates": title(func), **told})
             words = {"called": told_place(frame.module.path, node.lineno)}
-            self.at.notebook.note(decorator, operation, callee, details=words)
+            within = Frame(callee.module, callee.unit, callee.title, frame, True, callee.cls, callee.me)
+            within.context, within.guards = frame.context, frame.guards  # it happens where the call does
+            self.at.notebook.note(decorator, operation, within, details=words)
 
     def _managers(self, func: Func, node: FunctionNode) -> list[tuple[ast.expr, str]]:
         """The decorators that are context managers which Dynamo does not enter so, and what that is called."""
