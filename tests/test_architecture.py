@@ -146,6 +146,7 @@ def test_every_file_of_libraries_is_one() -> None:
 
 CODE = """
 import functools, random
+import numpy as np
 import torch
 from torch import nn
 
@@ -234,6 +235,8 @@ def given(x):
     parts = [torch.ones(3)]
     assert parts
     return x
+def by_row(x: torch.Tensor, rows: np.ndarray):
+    return x * {1: 2.0}[rows[0]]
 
 @torch.compile
 class Uncalled:
@@ -243,6 +246,7 @@ class Uncalled:
 # What each observer alone writes down of that.
 ALONE = {
     "Lifecycle": set(),  # it adds to what is noted of the optimizer
+    "ArrayKeys": {"key array"},
     "CallersLoops": set(),  # it adds to what is noted of calls
     "CompiledCalls": {"call compiled", "attribute of compiled"},
     "GivenOptions": set(),  # it notes more of what another one does, too

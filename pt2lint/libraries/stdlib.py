@@ -226,6 +226,7 @@ LIBRARIES = (
         "collections",
         handlers={
             "collections.OrderedDict": ordered_by_name,
+            "collections.defaultdict": lambda call: Dict({}, UNKNOWN),
             "collections.namedtuple": names_parts,
             NAMED: named_parts,
         },

@@ -151,6 +151,19 @@ class Net(torch.nn.Module):
         d = t.long() * k
         return a, b, c, fine, d.float()
 """,
+    "elements of an array that are looked up": """
+import numpy as np
+import torch
+
+table = {1: 2.0}
+
+@torch.compile
+def f(x, rows: np.ndarray, ids: list[int]):
+    for row in np.unique(rows):
+        x = x * table.get(row, 1.0)  # PTS350
+    last = table.pop(rows[0], None)  # PTS350
+    return x * table.get(ids[0], 1.0) * table.get(len(rows), 1.0)
+""",
     "compiled in a list that nobody keeps": """
 class Ensemble(torch.nn.Module):
     def __init__(self):

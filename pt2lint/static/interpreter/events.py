@@ -28,8 +28,8 @@ EVENTS = {
     "compared": "(node, left, right, frame): `left in right` is evaluated",
     "equated": "(node, place, value, env, frame): traced code asks whether a tensor equals the value at `place`",
     "operated": "(node, left, right, op, frame): traced code applies an operator to an object of the project",
-    "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, or "
-    "where those of a module that torch.compile wrapped are the keys",
+    "looked_up": "(node, owner, index, frame): `owner[index]` is evaluated, by a name of a parameter or a module, "
+    "where those of a module that torch.compile wrapped are the keys, or by an element of an array",
     "indexed": "(node, owner, index, env, frame): traced code reads an element of a list, a tuple or a list of modules",
     "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
     "`__getattr__`, or has a `__getattribute__` of its own",

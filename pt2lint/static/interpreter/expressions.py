@@ -564,14 +564,11 @@ class Expressions:
             value = self.compare(left, op, right) if own is None else own
             if isinstance(value, Tensor):
                 self.at.notebook.count(frame)
-            text = (
-                isinstance(left, Py) and left.type == "str"
-            )  # which no tensor can hold: it is a table after all
-            if (
-                isinstance(op, (ast.In, ast.NotIn))
-                and isinstance(right, Tensor)
-                and not (right.array or text)
-            ):
+            # No tensor can hold a text: it is a table after all. An array can.
+            number = isinstance(left, Py) and left.type in ("int", "float")
+            text = isinstance(left, Py) and left.type == "str"
+            asked = isinstance(right, Tensor) and (number if right.array else not text)
+            if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Tensor) and asked:
                 # `2 in t` asks whether any element is equal.
                 if self.at.notebook.listens("test tensor", frame):
                     self.at.notebook.note(node, "test tensor", frame, about=right)

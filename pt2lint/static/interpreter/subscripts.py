@@ -87,7 +87,9 @@ class Subscripts:
                 self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
             return mixed(owner.elem, owner.type == "args")
         if isinstance(owner, Dict):
-            if index is NAME or index is WRAPPED_NAME or owner.key is WRAPPED_NAME:
+            parts = index.elts or () if isinstance(index, Seq) else (index,)
+            of_array = any(isinstance(part, Tensor) and part.array for part in parts)
+            if index is NAME or index is WRAPPED_NAME or owner.key is WRAPPED_NAME or of_array:
                 for hear in self.at.events.looked_up:
                     hear(node, owner, index, frame)
             if isinstance(index, Py) and isinstance(index.const, str):

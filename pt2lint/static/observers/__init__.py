@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.observers.asserted_objects import AssertedObjects
+from pt2lint.static.observers.array_keys import ArrayKeys
 from pt2lint.static.observers.bypassed import Bypassed
 from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.callers_loops import CallersLoops
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 EVERY: tuple[Callable[[Context], Any], ...] = (
     Lifecycle,
+    ArrayKeys,
     CallersLoops,
     CompiledCalls,
     GivenOptions,
