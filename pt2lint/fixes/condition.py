@@ -59,7 +59,7 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     negated = False
     while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         test, negated = test.expression, not negated
-    parts = _conjuncts(test)
+    parts = conjuncts(test)
     static = [part for part in parts if len(parts) > 1 and not _is_tensor(function, part, kind)]
     if static and negated:
         raise Refused("a negated `and` of a tensor and of plain Python")
@@ -84,9 +84,10 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     )
 
 
-def _conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+def conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """`a`, `b` and `c` of `a and b and c`."""
     if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
-        return [*_conjuncts(node.left), *_conjuncts(node.right)]
+        return [*conjuncts(node.left), *conjuncts(node.right)]
     return [node]
 
 
@@ -137,6 +138,13 @@ def read_of(node: cst.Call) -> cst.BaseExpression | None:
         if isinstance(inner, cst.Call) and callee(inner) == "item":
             return read_of(inner)
         return inner
+    return None
+
+
+def listed(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """The tensor in `t.tolist()`."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and not node.args:
+        return node.func.value if node.func.attr.value == "tolist" else None
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pt2lint.fixes.file import File, file_at, file_of
+from pt2lint.fixes.file import File, file_at, file_of, first_line
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.written import Shelf
 
@@ -23,12 +23,14 @@ def _at(file: File, line: int, target: tuple[int, int], shelf: Shelf | None) -> 
     found: ast.FunctionDef | None = None
     body: list[ast.stmt] = file.tree.body
     while body:
-        around = next((one for one in body if _first(one) <= line <= (one.end_lineno or one.lineno)), None)
+        around = next(
+            (one for one in body if first_line(one) <= line <= (one.end_lineno or one.lineno)), None
+        )
         found = around if isinstance(around, ast.FunctionDef) else None
         body = around.body if isinstance(around, ast.ClassDef) else []
     if found is None:
         return None
-    first = _first(found)
+    first = first_line(found)
     lines = "".join(one + "\n" for one in file.lines[first - 1 : found.end_lineno])
     imports = {one.local: one.target for one in file.imports}
     code = FunctionCode(
@@ -39,8 +41,3 @@ def _at(file: File, line: int, target: tuple[int, int], shelf: Shelf | None) -> 
     except Exception:  # LibCST, which has errors of its own, reads no form feed before a block
         return None
     return code
-
-
-def _first(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(one.lineno for one in decorators)])

@@ -12,8 +12,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from pt2lint.finding import Edit
 from pt2lint.packages import package_of
 from pt2lint.project.habits import Habits, habits
 
@@ -238,6 +239,16 @@ class File:
                 return count
         return 99
 
+    def edit(self, text: str, first: ast.AST, last: ast.AST | None = None) -> Edit:
+        """The text in place of a node of the file's tree, or of the nodes from the first to the last."""
+        begin: Any = first
+        end: Any = last or first
+        places = (begin.lineno, begin.col_offset), (end.end_lineno, end.end_col_offset)
+        (line, column), (end_line, end_column) = (
+            (at, len(self.lines[at - 1].encode()[:offset].decode()) + 1) for at, offset in places
+        )
+        return Edit(self.path, line, column, end_line, end_column, text)
+
     @cached_property
     def quote(self) -> str:
         """The mark that the file puts its texts in."""
@@ -301,6 +312,27 @@ def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
 
     parts = (part for one in file_of(function).tree.body if holds(one) for part in ast.walk(one))
     return next((part for part in parts if isinstance(part, ast.ClassDef) and holds(part)), None)
+
+
+def method_in(cls: ast.ClassDef | None, name: str) -> ast.FunctionDef | None:
+    """The method of that name that a class defines itself."""
+    body = cls.body if cls is not None else ()
+    return next((one for one in body if isinstance(one, ast.FunctionDef) and one.name == name), None)
+
+
+def has_derived(tree: ast.Module, name: str) -> bool:
+    """Whether a class of the file is derived from one of that name."""
+    return any(
+        isinstance(one, ast.ClassDef)
+        and any(name in (getattr(base, "id", ""), getattr(base, "attr", "")) for base in one.bases)
+        for one in ast.walk(tree)
+    )
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(one.lineno for one in decorators)])
 
 
 def layers(tree: ast.AST) -> Iterator[tuple[str, str]]:

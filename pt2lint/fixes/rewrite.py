@@ -310,6 +310,25 @@ def with_argument(function: FunctionCode, call: cst.Call, text: str) -> tuple[Ed
     return (comma, Edit(path, end_line + 1, 1, end_line + 1, 1, f"{margin}{text}\n"))
 
 
+def arguments(call: cst.Call) -> tuple[list[cst.BaseExpression], dict[str, cst.BaseExpression]] | None:
+    """What a call is given by place, and by name; None where arguments are unpacked."""
+    if any(one.star for one in call.args):
+        return None
+    placed = [one.value for one in call.args if one.keyword is None]
+    return placed, {one.keyword.value: one.value for one in call.args if one.keyword is not None}
+
+
+def named_argument(name: str, value: cst.BaseExpression) -> cst.Arg:
+    """`name=value`"""
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    return cst.Arg(value, cst.Name(name), equal)
+
+
+def imported_as(function: FunctionCode, module: str) -> str | None:
+    """What the file calls a module that it imports."""
+    return next((local for local, target in function.imports.items() if target == module), None)
+
+
 def import_edit(function: FunctionCode, statement: str) -> Edit:
     """The edit that adds an import statement at its place among the file's others."""
     words = statement.split()

@@ -11,6 +11,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    arguments,
     assigned,
     bound_before,
     enclosing_function,
@@ -83,8 +84,8 @@ def at_most_rows(function: FunctionCode, node: cst.Call) -> Repaired:
 
 def _read(function: FunctionCode, node: cst.Call) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
     """What is repeated, and how often, of a `repeat_interleave` that is given nothing else."""
-    given = [one.value for one in node.args if one.keyword is None and not one.star]
-    if callee(node) != "repeat_interleave" or len(given) != len(node.args):
+    given, named = arguments(node) or ([], {})
+    if callee(node) != "repeat_interleave" or named:
         return None
     if qualified(function, node.func) != "torch.repeat_interleave":
         if not isinstance(node.func, cst.Attribute) or qualified(function, node.func) is not None:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.rewrite import enclosing_function
+from pt2lint.fixes.rewrite import enclosing_function, imported_as
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
@@ -20,7 +20,7 @@ def in_buffer(function: FunctionCode, target: cst.Attribute, made: str) -> Itera
     more with it than to count and to compute with tensors: a number of Python may be needed there. The sum is a new
     tensor, since the old one may be needed for gradients.
     """
-    torch = next((local for local, name in function.imports.items() if name == "torch"), None)
+    torch = imported_as(function, "torch")
     owner = enclosing_function(function, target)
     if not made or torch is None or owner is None or not isinstance(target.value, cst.Name):
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import with_argument
+from pt2lint.fixes.rewrite import arguments, with_argument
 from pt2lint.rule import FunctionCode
 
 KEYWORDS = {
@@ -20,14 +20,14 @@ KEYWORDS = {
 def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """`is_causal=False` behind the call's arguments, for each mask that it is given. The mask is applied as before."""
     op = next((op for op in function.ops_at(node) if op.name in KEYWORDS), None)
-    if op is None or not isinstance(node, cst.Call) or not node.args or any(a.star for a in node.args):
+    given = arguments(node) if isinstance(node, cst.Call) else None
+    if op is None or not isinstance(node, cst.Call) or not node.args or given is None:
         return
-    named = {a.keyword.value for a in node.args if a.keyword is not None}
-    positional = sum(a.keyword is None for a in node.args)
+    placed, named = given
     added = [
         f"{causal}=False"
         for mask, (causal, place) in KEYWORDS[op.name].items()
-        if (mask in named or place < positional) and causal not in named
+        if (mask in named or place < len(placed)) and causal not in named
     ]
     if not added:
         return

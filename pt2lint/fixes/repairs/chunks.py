@@ -22,6 +22,7 @@ from pt2lint.fixes.rewrite import (
     in_parentheses,
     line,
     name_in,
+    named_argument,
     qualified,
     reads,
     refusing,
@@ -362,8 +363,7 @@ class _Chunks:
                 arg, told = arg.with_changes(value=cst.parse_expression(mask)), True
             args.append(arg)
         if not told:
-            plain = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-            made = cst.Arg(cst.parse_expression(mask), cst.Name("attn_mask"), plain)
+            made = named_argument("attn_mask", cst.parse_expression(mask))
             after = args[2].comma if len(args) > 3 else cst.MaybeSentinel.DEFAULT
             if len(args) == 3:
                 args[2] = args[2].with_changes(comma=cst.MaybeSentinel.DEFAULT)

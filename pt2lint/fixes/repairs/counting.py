@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
-from pt2lint.fixes.condition import definition
+from pt2lint.fixes.condition import definition, listed
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
@@ -13,6 +13,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    arguments,
     binds,
     enclosing_function,
     fix,
@@ -39,17 +40,14 @@ def list_of_range(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     Unsafe: where the end lies before the start, `torch.arange` raises and `range` is empty.
     """
     kind = guess(function)
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
-        return Refusal("not `.tolist()`")
-    made = node.func.value
-    if node.func.attr.value != "tolist" or not isinstance(made, cst.Call):
+    made = listed(node)
+    if not isinstance(made, cst.Call):
         return Refusal("not `.tolist()` of a call")
     if qualified(function, made.func) != "torch.arange":
         return Refusal("the list is not counted by torch.arange")
-    numbers = [arg.value for arg in made.args if arg.keyword is None and not arg.star]
-    named = {arg.keyword.value: arg.value for arg in made.args if arg.keyword is not None}
+    numbers, named = arguments(made) or ([], {})
     dtype = named.get("dtype")
-    if len(numbers) + len(named) != len(made.args) or not named.keys() <= {"dtype", "device"} or not numbers:
+    if not named.keys() <= {"dtype", "device"} or not numbers:
         return Refusal("arguments that `range` does not have")
     if dtype is not None and qualified(function, dtype) not in _WHOLE:
         return Refusal("the numbers are not whole")
@@ -71,11 +69,9 @@ def list_of_parts(function: FunctionCode, node: cst.CSTNode) -> Repaired:
 
     Unsafe: what goes in may be a tensor already, and not a list of whole numbers.
     """
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
+    tensor = listed(node)
+    if tensor is None:
         return Refusal("not `.tolist()`")
-    if node.func.attr.value != "tolist":
-        return Refusal("not `.tolist()`")
-    tensor = node.func.value
     made = _value(function, tensor)
     if not isinstance(made, cst.Call) or qualified(function, made.func) not in ("torch.cat", "torch.concat"):
         return Refusal("no lists are put together")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
-from pt2lint.fixes.file import class_around, file_of
+from pt2lint.fixes.file import class_around, file_of, has_derived
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, rewrite, source
 from pt2lint.rule import FunctionCode
 
@@ -149,12 +149,7 @@ def _is_own(node: ast.AST, name: str) -> bool:
 
 def _touched_elsewhere(tree: ast.Module, around: ast.ClassDef, name: str) -> bool:
     """Whether what is no method of the class, or what is derived from it, may do something with the buffer."""
-    derived = any(
-        isinstance(one, ast.ClassDef)
-        and any(isinstance(base, ast.Name) and base.id == around.name for base in one.bases)
-        for one in ast.walk(tree)
-    )
-    return derived or any(
+    return has_derived(tree, around.name) or any(
         isinstance(one, ast.Attribute) and one.attr == name and not _is_own(one, name)
         for one in ast.walk(tree)
     )

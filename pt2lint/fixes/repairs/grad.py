@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import class_around, method_in
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -142,31 +142,14 @@ def where_checkpointed(function: FunctionCode, node: cst.CSTNode) -> Repaired:
 def _checkpoint_flag(function: FunctionCode) -> str | None:
     """The attribute of the class that holds the function which its `__init__` sets to False, and by whose name
     checkpoints are meant."""
-    for node in ast.walk(file_of(function).tree):
-        if not isinstance(node, ast.ClassDef):
-            continue
-        if not any(
-            isinstance(one, ast.FunctionDef) and _first(one) == function.first_line for one in node.body
-        ):
-            continue
-        for init in node.body:
-            if not isinstance(init, ast.FunctionDef) or init.name != "__init__":
-                continue
-            for one in ast.walk(init):
-                value = one.value if isinstance(one, ast.Assign) else None
-                target = one.targets[0] if isinstance(one, ast.Assign) else None
-                if (
-                    isinstance(value, ast.Constant)
-                    and value.value is False
-                    and isinstance(target, ast.Attribute)
-                ):
-                    if "checkpoint" in target.attr and isinstance(target.value, ast.Name):
-                        return target.attr
+    init = method_in(class_around(function, function.first_line), "__init__")
+    for one in ast.walk(init) if init is not None else ():
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant) and one.value.value is False:
+            target = one.targets[0]
+            if isinstance(target, ast.Attribute) and "checkpoint" in target.attr:
+                if isinstance(target.value, ast.Name):
+                    return target.attr
     return None
-
-
-def _first(node: ast.FunctionDef) -> int:
-    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
 @refusing

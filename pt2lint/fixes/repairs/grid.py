@@ -101,10 +101,8 @@ def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     made[0] = made[0].with_changes(leading_lines=loop.leading_lines)
     begin, *_ = read.begin()
     new: dict[cst.CSTNode, New] = {begin: None, loop: made, end: read.returned(end)}
-    argument = cst.Param(
-        cst.Name(given), default=cst.Name("None"),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )  # fmt: skip
+    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
+    argument = cst.Param(cst.Name(given), default=cst.Name("None"), equal=equal)
     new[owner.params] = owner.params.with_changes(params=[*owner.params.params, argument])
     _, imports = torch_name(function, "torch.repeat_interleave")
     edits = [*imports, *rewrite(function, new)]

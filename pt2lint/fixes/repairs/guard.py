@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
-from pt2lint.fixes.condition import and_not, opposite, read_condition
+from pt2lint.fixes.condition import and_not, conjuncts, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
 from pt2lint.fixes.purity import callee, effect, number
@@ -20,6 +20,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    arguments,
     binds,
     block_of,
     enclosing_function,
@@ -279,8 +280,8 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
     )
     known = qualified(function, node.func) or heard
     at = _CHECKS.get(known.removeprefix("torch."))
-    given = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
-    if at is None or len(given) != len(node.args) or not at < len(given) <= at + 2:
+    given, named = arguments(node) or ([], {})
+    if at is None or named or not at < len(given) <= at + 2:
         return Refusal("not a check of a tensor")
     if not isinstance(function.parent(node), cst.Expr):
         return Refusal("the check is part of something else")
@@ -338,8 +339,8 @@ def raise_by_hand(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaire
         return Refusal("not a check that is a statement of its own")
     if not isinstance(statement.body[0], cst.Expr):
         return Refusal("the check is part of something else")
-    given = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
-    if len(given) != len(node.args) or len(given) != (2 if _RAISES[known] else 3):
+    given, named = arguments(node) or ([], {})
+    if named or len(given) != (2 if _RAISES[known] else 3):
         return Refusal("it is given no message")
     *error, condition, said = given
     if isinstance(said, cst.Lambda) and not said.params.params:
@@ -500,7 +501,7 @@ def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = N
     Safe: in eager mode each part is asked in the same order, and fails with the same error.
     """
     kind = kind or guess(function)
-    parts = [one for part in _conjuncts(node.test) for one in _links(part)]
+    parts = [one for part in conjuncts(node.test) for one in _links(part)]
     statement = function.parent(node)
     if len(parts) < 2 or not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the assertion has one part, or shares its line")
@@ -559,12 +560,6 @@ def _both(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpressio
     if len(links) == 1:
         return test if test.lpar else test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     return cst.parse_expression(" & ".join(f"({source(function, one)})" for one in links))
-
-
-def _conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
-        return [*_conjuncts(node.left), *_conjuncts(node.right)]
-    return [node]
 
 
 def _links(node: cst.BaseExpression) -> list[cst.BaseExpression]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import IN_TENSOR, Edit, Fix
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import class_around, file_of, method_in
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -17,6 +17,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     fresh,
+    imported_as,
     rewrite,
     source,
     statement_of,
@@ -109,7 +110,7 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
     Refused where the function tests it or counts to it: a tensor there ends the graph. So it is where the file keeps or
     shows the number: a tensor that is added to in place is the same one everywhere, and prints as one.
     """
-    torch = next((local for local, name in function.imports.items() if name == "torch"), None)
+    torch = imported_as(function, "torch")
     owner = enclosing_function(function, node)
     if not made or torch is None or owner is None or not isinstance(node, cst.Subscript):
         return Refusal("it is not known where the number starts")
@@ -210,14 +211,7 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
         return Refusal("no module is there to hold a buffer")
     made = ast.unparse(value)
     text = f'{me}.register_buffer("{name}", {made}, persistent=False)' if tensor else f"{me}.{name} = {made}"
-    place = empty[0]
-    lines = function.source.split("\n")
-    start = len(lines[place.lineno - 1].encode()[: place.col_offset].decode()) + 1
-    end = len(lines[(place.end_lineno or 1) - 1].encode()[: place.end_col_offset].decode()) + 1
-    edits = (
-        Edit(function.path, place.lineno, start, place.end_lineno or place.lineno, end, text),
-        Edit(function.path, first, 1, last + 1, 1, ""),
-    )
+    edits = (file_of(function).edit(text, empty[0]), Edit(function.path, first, 1, last + 1, 1, ""))
     what = "register it as a buffer" if tensor else "make it there"
     return fix(
         f"Make `{name}` once, in `__init__`: {what}. Assumes that what the first call would find is known then.",
@@ -231,12 +225,8 @@ def _assigns(node: ast.AST, first: int, last: int) -> bool:
 
 def _init_of(function: FunctionCode, line: int) -> ast.FunctionDef | None:
     """`__init__` of the class in which the line stands."""
-    for node in ast.walk(file_of(function).tree):
-        if isinstance(node, ast.ClassDef) and node.lineno < line <= (node.end_lineno or 0):
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.args:
-                    return part
-    return None
+    init = method_in(class_around(function, line), "__init__")
+    return init if init is not None and init.args.args else None
 
 
 def _is_empty(statement: ast.Assign, me: str, name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.rewrite import imported_as
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
@@ -19,7 +20,7 @@ def marked_before(
 
     None where the call's line is not a simple statement right before which a line can stand, or torch is not imported.
     """
-    torch = next((local for local, target in function.imports.items() if target == "torch"), None)
+    torch = imported_as(function, "torch")
     line = _line(function, call)
     if torch is None or line is None or dim is None:
         return

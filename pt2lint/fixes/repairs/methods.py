@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 import libcst as cst
 
 from pt2lint.finding import Edit
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import file_of, has_derived
 from pt2lint.fixes.rewrite import Refusal, Repaired, fix, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
@@ -43,7 +41,7 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
             call = function.parent(called) if isinstance(called, cst.Attribute) else None
             if not isinstance(call, cst.Call) or call.func is not called:
                 return Refusal("it reads the class, of which Dynamo knows its methods there")
-            if _has_derived(function, owner):
+            if has_derived(file_of(function).tree, owner):
                 return Refusal("a class that is derived from this one may have that method anew")
             edits.append(Edit(function.path, *function.range(part), owner))
     return fix("Make it a static method, as torch.autograd.Function asks for: it is given the same.", edits)
@@ -60,13 +58,4 @@ def outermost(function: FunctionCode, place: str) -> Repaired:
     return fix(
         "Put `@staticmethod` first: what stands below it is then given the function, and Dynamo looks through it.",
         (Edit(function.path, first, 1, last + 1, 1, text),),
-    )
-
-
-def _has_derived(function: FunctionCode, owner: str) -> bool:
-    """Whether a class of the file is derived from one of that name."""
-    return any(
-        isinstance(one, ast.ClassDef)
-        and any(owner in (getattr(base, "id", ""), getattr(base, "attr", "")) for base in one.bases)
-        for one in ast.walk(file_of(function).tree)
     )

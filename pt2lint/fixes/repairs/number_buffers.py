@@ -10,7 +10,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.elsewhere import neighbour
-from pt2lint.fixes.file import class_around, file_of
+from pt2lint.fixes.file import class_around, file_of, has_derived, method_in
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -58,7 +58,7 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if around is None:
         return Refusal("not in a class of the file")
     methods = [one for one in around.body if isinstance(one, ast.FunctionDef)]
-    begins = next((one for one in methods if one.name == "__init__"), None)
+    begins = method_in(around, "__init__")
     lines = file_of(function).lines[begins.lineno : begins.end_lineno] if begins is not None else []
     if not any("register_buffer(" in one for one in lines):
         return Refusal("the class keeps nothing in a buffer")
@@ -177,10 +177,10 @@ def _set_elsewhere(function: FunctionCode, around: ast.ClassDef, names: list[str
     """The edits that take out what sets the buffers once more outside of the class: an `elif isinstance(m, Class):` of
     the function that initialises weights. Refused where the file needs tensors of them in another way."""
     tree = file_of(function).tree
+    if has_derived(tree, around.name):
+        raise Refused("another class of the file is derived from this one")
     lines: dict[int, None] = {}
     for one in ast.walk(tree):
-        if isinstance(one, ast.ClassDef) and any(getattr(b, "id", "") == around.name for b in one.bases):
-            raise Refused("another class of the file is derived from this one")
         if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.attr in names:
             if one.value.id == "self" and not isinstance(one.ctx, ast.Load):
                 raise Refused("the buffer is set again")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, rewrite, source
+from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, named_argument, rewrite, source
 from pt2lint.rule import FunctionCode
 
 NUMBERS = {"add_": "alpha", "addcmul_": "value", "addcdiv_": "value"}  # what the number is called today
@@ -28,11 +28,7 @@ def named(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if "#" in source(function, node):
         return Refusal("a comment would stand beside another argument")
     number, *tensors = (given.value for given in node.args)
-    last = cst.Arg(
-        number,
-        keyword=cst.Name(name),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )
+    last = named_argument(name, number)
     # The commas, and with them the lines, stay where they are.
     moved = [
         given.with_changes(value=each.value, keyword=each.keyword, equal=each.equal)

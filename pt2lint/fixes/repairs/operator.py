@@ -10,7 +10,7 @@ from pathlib import Path
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import file_of, first_line
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -243,7 +243,7 @@ def line_above(function: FunctionCode, owner: cst.FunctionDef) -> int | None:
     """The line of what stands at the top of the file and holds the function: an operator is written above it."""
     return next(
         (
-            min([one.lineno, *(each.lineno for each in one.decorator_list)])
+            first_line(one)
             for one in file_of(function).tree.body
             if isinstance(one, ast.FunctionDef | ast.ClassDef)
             and one.lineno <= function.range(owner)[0] <= (one.end_lineno or 0)

@@ -7,6 +7,7 @@ import builtins
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.fixes.condition import listed
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -36,10 +37,8 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     may well make it a tensor again.
     """
     kind = guess(function)
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.args:
-        return Refusal("not `.tolist()`")
-    tensor = node.func.value
-    if node.func.attr.value != "tolist" or not kind(tensor).startswith("tensor"):
+    tensor = listed(node)
+    if tensor is None or not kind(tensor).startswith("tensor"):
         return Refusal("what is listed is not known to be a tensor")
     parent = function.parent(node)
     places: list[cst.CSTNode] = [node]

@@ -11,6 +11,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    arguments,
     fix,
     in_parentheses,
     qualified,
@@ -63,10 +64,10 @@ def _mask(function: FunctionCode, node: cst.CSTNode) -> cst.BaseExpression | Non
     """The mask whose positions the call gives."""
     if not isinstance(node, cst.Call) or callee(node) not in ("nonzero", "where"):
         return None
-    given = [arg.value for arg in node.args if arg.keyword is None and not arg.star]
-    named = {arg.keyword.value for arg in node.args if arg.keyword is not None}
-    if len(given) + len(named) != len(node.args) or not named <= {"as_tuple"}:
+    told = arguments(node)
+    if told is None or not told[1].keys() <= {"as_tuple"}:
         return None
+    given = told[0]
     if qualified(function, node.func) in ("torch.nonzero", "torch.where"):
         return given[0] if len(given) == 1 else None
     is_method = isinstance(node.func, cst.Attribute) and callee(node) == "nonzero" and not given

@@ -20,10 +20,12 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    arguments,
     binds,
     block_of,
     enclosing_function,
     fix,
+    imported_as,
     in_parentheses,
     live_after,
     parameters,
@@ -269,8 +271,7 @@ def _call(
     function: FunctionCode, node: cst.Call, found: dict[str, Shape], types: dict[str, str]
 ) -> Shape | None:
     name = (qualified(function, node.func) or "").removeprefix("numpy.")
-    plain = [one.value for one in node.args if one.keyword is None and not one.star]
-    named = {one.keyword.value: one.value for one in node.args if one.keyword is not None}
+    plain, named = arguments(node) or ([], {})
     first = _shape(function, plain[0], found, types) if plain else None
     given = named.get("dtype")
     dtype = None
@@ -361,7 +362,7 @@ def _written(
     if above is None:
         return Refusal("the function stands in no function or class of the file")
     torch, imports = torch_name(function, "torch", above)
-    numpy = next((local for local, target in function.imports.items() if target == "numpy"), None)
+    numpy = imported_as(function, "numpy")
     if numpy is None:
         return Refusal("the file does not import NumPy")
     first = region[0]

@@ -10,6 +10,7 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     ancestors,
+    arguments,
     fix,
     in_parentheses,
     qualified,
@@ -72,19 +73,13 @@ def _read(
     function: FunctionCode, call: cst.Call
 ) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None, cst.BaseExpression | None]:
     """What is rolled, by how much, along which dimension."""
-    given: list[cst.BaseExpression] = []
-    named: dict[str, cst.BaseExpression] = {}
-    for one in call.args:
-        if one.star:
-            return None, None, None
-        if one.keyword is None:
-            given.append(one.value)
-        else:
-            named[one.keyword.value] = one.value
+    told = arguments(call)
+    if told is None:
+        return None, None, None
+    given, named = told
     if qualified(function, call.func) != "torch.roll":
         if not isinstance(call.func, cst.Attribute) or qualified(function, call.func) is not None:
             return None, None, None
         given.insert(0, call.func.value)
-    for name, value in zip(("input", "shifts", "dims"), given, strict=False):
-        named[name] = value
+    named |= dict(zip(("input", "shifts", "dims"), given, strict=False))
     return named.get("input"), named.get("shifts"), named.get("dims")

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.file import File, file_of
+from pt2lint.fixes.file import File, class_around, file_of
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix
 from pt2lint.rule import FunctionCode
 
@@ -28,14 +28,9 @@ def unscripted(function: FunctionCode, node: cst.Call) -> Repaired:
     if not isinstance(called, cst.Attribute) or not isinstance(called.value, cst.Name):
         return Refusal("it is no attribute of the object that is called")
     file, line = file_of(function), function.range(node)[0]
-    around = [
-        one
-        for one in ast.walk(file.tree)
-        if isinstance(one, ast.ClassDef) and one.lineno <= line <= (one.end_lineno or one.lineno)
-    ]
     made = [
         one.value
-        for one in ast.walk(around[-1] if around else ast.Module([], []))
+        for one in ast.walk(class_around(function, line) or ast.Module([], []))
         if isinstance(one, ast.Assign)
         and any(isinstance(t, ast.Attribute) and t.attr == called.attr.value for t in one.targets)
     ]
@@ -59,8 +54,4 @@ def _bare(function: FunctionCode, file: File, value: ast.expr) -> Edit | None:
     while _bare(function, file, inner) is not None and isinstance(inner, ast.Call):
         inner = inner.args[0]
     text = ast.get_source_segment(file.source, inner)
-    lines = file.lines
-    start = len(lines[value.lineno - 1].encode()[: value.col_offset].decode()) + 1
-    last = value.end_lineno or value.lineno
-    end = len(lines[last - 1].encode()[: value.end_col_offset].decode()) + 1
-    return Edit(function.path, value.lineno, start, last, end, text) if text else None
+    return file.edit(text, value) if text else None

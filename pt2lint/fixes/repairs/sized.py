@@ -15,6 +15,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     in_parentheses,
+    named_argument,
     qualified,
     rewrite,
     source,
@@ -158,11 +159,7 @@ def repeated(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
         return Refusal("the counts are computed there")
     if kind(given).startswith("tensor") or "tensor" in kind(given):
         return Refusal(f"`{source(function, given)}` is no list of numbers")
-    size = cst.Arg(
-        keyword=cst.Name("output_size"),
-        value=cst.parse_expression(f"sum({source(function, given)})"),
-        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
-    )
+    size = named_argument("output_size", cst.parse_expression(f"sum({source(function, given)})"))
     last = node.args[-1]
     comma = last.comma if isinstance(last.comma, cst.Comma) else None
     after = comma or cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from pt2lint.finding import COMPILES_ELSEWHERE, LEFT_TO_YOU, Edit, Fix
-from pt2lint.fixes.file import File, file_of, qualified
+from pt2lint.fixes.file import File, file_of, first_line, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
 from pt2lint.rule import FunctionCode, breaks_on, measured
@@ -137,7 +137,7 @@ def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | 
         return None
     above, sites = compiled
     file, path = step.file, function.path
-    first = min([step.node.lineno, *(one.lineno for one in step.node.decorator_list)])
+    first = first_line(step.node)
     top = first
     while top > 1 and file.lines[top - 2].lstrip().startswith("#"):  # what is said of the step stays with it
         top -= 1
@@ -147,11 +147,11 @@ def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | 
     edits = [Edit(path, top, 1, top, 1, made)]
     if step.node.decorator_list:
         edits.append(Edit(path, first, 1, step.node.lineno, 1, ""))
-    edits += [_edit(step, path, site, site, new) for site, new in sites]
+    edits += [file.edit(new, site) for site, new in sites]
     for part in parts:
         last = part.statements[-1]
         end = len(file.lines[(last.end_lineno or 0) - 1]) + 1  # with the comment that moves along
-        edits.append(replace(_edit(step, path, part.statements[0], last, _call(step, part)), end_column=end))
+        edits.append(replace(file.edit(_call(step, part), part.statements[0], last), end_column=end))
     which = " and ".join(f"`{name}`" for name in names)
     one = len(names) == 1
     what = "computes the loss" if trains else "is done with a batch"
@@ -163,16 +163,6 @@ def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | 
         "unsafe",
         tuple(edits),
     )
-
-
-def _edit(step: _Step, path: str, first: ast.AST, last: ast.AST, text: str) -> Edit:
-    """Replace the nodes from the first to the last."""
-    lines = step.file.lines
-    place = (first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset)  # type: ignore[attr-defined]
-    (line, column), (end_line, end_column) = (
-        (at, len(lines[at - 1].encode()[:offset].decode()) + 1) for at, offset in place
-    )
-    return Edit(path, line, column, end_line, end_column, text)
 
 
 def _indent(line: str) -> str:
