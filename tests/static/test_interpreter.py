@@ -12,6 +12,7 @@ from pt2lint.said import plain
 from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.project import Project
+from tests.linting import headed
 
 LISTENED = frozenset(
     [
@@ -66,22 +67,21 @@ class M(nn.Module):
 """
 
 
-def noted(source: str, tmp_path: Path, roots: str = "modules") -> list[str]:
-    path = tmp_path / "m.py"
-    path.write_text(source)
-    project = Project()
+def noted(source: str, roots: str = "modules") -> list[str]:
+    path, source = "/nowhere/m.py", headed(source)
+    project = Project({path: source})
     interpreter = Interpreter(project, LISTENED, frozenset())
-    interpreter.run(project.load(str(path)), roots)
+    interpreter.run(project.load(path), roots)
     lines = source.splitlines()
-    ops = [op for unit in interpreter.finished_notes().get(str(path), {}).values() for op in unit if op.sure]
+    ops = [op for unit in interpreter.finished_notes().get(path, {}).values() for op in unit if op.sure]
     return [
         f"{op.name} @ {lines[op.line - 1][op.column - 1 : op.end_column - 1]}"
         for op in sorted(ops, key=lambda o: o.range)
     ]
 
 
-def in_forward(body: str, tmp_path: Path) -> list[str]:
-    return noted(MODULE.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 8)), tmp_path)
+def in_forward(body: str) -> list[str]:
+    return noted(MODULE.format(body=textwrap.indent(textwrap.dedent(body).strip(), " " * 8)))
 
 
 QUIET = [
@@ -196,29 +196,25 @@ LOUD = [
 
 
 @pytest.mark.parametrize("body", QUIET)
-def test_look_alikes_are_left_alone(body: str, tmp_path: Path) -> None:
-    assert in_forward(body, tmp_path) == []
+def test_look_alikes_are_left_alone(body: str) -> None:
+    assert in_forward(body) == []
 
 
 @pytest.mark.parametrize(("body", "expected"), LOUD)
-def test_operations_are_noted(body: str, expected: str, tmp_path: Path) -> None:
-    assert in_forward(body, tmp_path) == [expected]
+def test_operations_are_noted(body: str, expected: str) -> None:
+    assert in_forward(body) == [expected]
 
 
-def test_only_code_that_is_compiled_counts(tmp_path: Path) -> None:
+def test_only_code_that_is_compiled_counts() -> None:
     source = "import torch\n\ndef f(x: torch.Tensor):\n    print(x)\n\ndef main():\n    print(1)\n"
-    assert noted(source, tmp_path) == []
-    assert noted(source + "\n\ng = torch.compile(f)\n", tmp_path) == ["call builtins.print @ print(x)"]
-    assert noted(source.replace("def f", "@torch.compile\ndef f"), tmp_path) == [
-        "call builtins.print @ print(x)"
-    ]
-    assert noted(source, tmp_path, "tensors") == ["call builtins.print @ print(x)"]
+    assert noted(source) == []
+    assert noted(source + "\n\ng = torch.compile(f)\n") == ["call builtins.print @ print(x)"]
+    assert noted(source.replace("def f", "@torch.compile\ndef f")) == ["call builtins.print @ print(x)"]
+    assert noted(source, "tensors") == ["call builtins.print @ print(x)"]
 
 
-def test_a_compiled_function_is_followed_into_what_it_calls(tmp_path: Path) -> None:
+def test_a_compiled_function_is_followed_into_what_it_calls() -> None:
     source = """
-import torch
-
 def inner(v):
     if v.sum() > 0:
         return v
@@ -233,7 +229,7 @@ def f(x: torch.Tensor):
     off(x)
     return inner(x)
 """
-    assert noted(source, tmp_path) == ["test tensor @ v.sum() > 0", "call disabled @ off(x)"]
+    assert noted(source) == ["test tensor @ v.sum() > 0", "call disabled @ off(x)"]
 
 
 def test_a_callee_in_another_file_is_judged_there(tmp_path: Path) -> None:
@@ -256,16 +252,13 @@ def test_a_callee_in_another_file_is_judged_there(tmp_path: Path) -> None:
     assert op.flow[0].message == "`M.forward` is compiled"
 
 
-def test_a_method_called_item_of_another_library_is_not_the_tensors(tmp_path: Path) -> None:
+def test_a_method_called_item_of_another_library_is_not_the_tensors() -> None:
     body = "import store\ny = store.lookup(x).item()\nrow = store.lookup(x)\nz = row.item()"
-    assert in_forward(body, tmp_path) == []
+    assert in_forward(body) == []
 
 
-def test_inherited_attributes_and_super(tmp_path: Path) -> None:
+def test_inherited_attributes_and_super() -> None:
     source = """
-import torch
-from torch import nn
-
 class Base(nn.Module):
     def __init__(self):
         super().__init__()
@@ -280,25 +273,22 @@ class Child(Base):
             return x
         return -x
 """
-    assert noted(source, tmp_path) == ["test tensor @ super().due()"]
+    assert noted(source) == ["test tensor @ super().due()"]
 
 
-def test_a_module_defined_in_a_function_is_found(tmp_path: Path) -> None:
+def test_a_module_defined_in_a_function_is_found() -> None:
     source = """
-import torch
-
 def build():
     class M(torch.nn.Module):
         def forward(self, x: torch.Tensor):
             return x if x.sum() > 0 else -x
     return M()
 """
-    assert noted(source, tmp_path) == ["test tensor @ x.sum() > 0"]
+    assert noted(source) == ["test tensor @ x.sum() > 0"]
 
 
-def test_the_implementation_counts_not_its_overloads(tmp_path: Path) -> None:
+def test_the_implementation_counts_not_its_overloads() -> None:
     source = """
-import torch
 from typing import overload
 
 @overload
@@ -314,13 +304,12 @@ class M(torch.nn.Module):
     def forward(self, x: torch.Tensor):
         return x if largest(x) > 0 else -x
 """
-    assert noted(source, tmp_path) == ["test tensor @ largest(x) > 0"]
+    assert noted(source) == ["test tensor @ largest(x) > 0"]
 
 
-def test_names_for_types_are_followed(tmp_path: Path) -> None:
+def test_names_for_types_are_followed() -> None:
     source = """
 import jaxtyping
-import torch
 from typing import Union
 
 class Sparse: pass
@@ -339,12 +328,11 @@ class M(torch.nn.Module):
             edges = edges[:, edges[0] != edges[1]]
         return x if x > 0 else edges
 """
-    assert noted(source, tmp_path) == ["index mask @ edges[:, edges[0] != edges[1]]", "test tensor @ x > 0"]
+    assert noted(source) == ["index mask @ edges[:, edges[0] != edges[1]]", "test tensor @ x > 0"]
 
 
-def test_a_name_for_types_may_be_any_that_it_is_given(tmp_path: Path) -> None:
+def test_a_name_for_types_may_be_any_that_it_is_given() -> None:
     source = """
-import torch
 from masks import BlockMask
 from typing import Union
 
@@ -359,7 +347,7 @@ class M(torch.nn.Module):
             print(x)
         return x * mask
 """
-    assert noted(source, tmp_path) == ["call builtins.print @ print(x)"]
+    assert noted(source) == ["call builtins.print @ print(x)"]
 
 
 @pytest.mark.parametrize(
@@ -372,23 +360,19 @@ class M(torch.nn.Module):
         ("type(x) is str", False),
     ],
 )
-def test_its_type_tells_what_a_value_is(test: str, told: bool, tmp_path: Path) -> None:
+def test_its_type_tells_what_a_value_is(test: str, told: bool) -> None:
     source = f"""
-import torch
-
 class M(torch.nn.Module):
     def forward(self, *args):
         x = args[0]
         if {test}:
             print(x if x > 0 else 0)
 """
-    assert ("test tensor @ x > 0" in noted(source, tmp_path)) is told
+    assert ("test tensor @ x > 0" in noted(source)) is told
 
 
-def test_a_module_that_is_called_runs_its_own_call(tmp_path: Path) -> None:
+def test_a_module_that_is_called_runs_its_own_call() -> None:
     source = """
-import torch
-
 class Base(torch.nn.Module):
     def __call__(self, x: torch.Tensor):
         if x.max() > 0:
@@ -405,13 +389,11 @@ class M(torch.nn.Module):
     def forward(self, z):
         return self.child(z)
 """
-    assert noted(source, tmp_path) == ["test tensor @ x.max() > 0", "call builtins.print @ print(y)"]
+    assert noted(source) == ["test tensor @ x.max() > 0", "call builtins.print @ print(y)"]
 
 
-def test_layers_under_other_names_of_torch_nn(tmp_path: Path) -> None:
+def test_layers_under_other_names_of_torch_nn() -> None:
     source = """
-import torch
-from torch import nn
 from torch.nn.modules.loss import _Loss
 
 class Loss(_Loss):
@@ -426,17 +408,16 @@ class Loss(_Loss):
             return x
         return x + torch.zeros(4, n)
 """
-    assert noted(source, tmp_path) == [
+    assert noted(source) == [
         "forward torch.nn.LSTM @ self.rnn(x)",
         "test tensor @ n == 2",
         "size tensor @ torch.zeros(4, n)",
     ]
 
 
-def test_one_decorator_on_functions_that_call_each_other(tmp_path: Path) -> None:
+def test_one_decorator_on_functions_that_call_each_other() -> None:
     source = """
 import functools
-import torch
 
 def plain(function):
     @functools.wraps(function)
@@ -464,13 +445,11 @@ class M(torch.nn.Module):
             return x
         return x + torch.zeros(4, n)
 """
-    assert noted(source, tmp_path) == ["test tensor @ n == 1", "size tensor @ torch.zeros(4, n)"]
+    assert noted(source) == ["test tensor @ n == 1", "size tensor @ torch.zeros(4, n)"]
 
 
-def test_methods_chosen_by_a_name_put_together(tmp_path: Path) -> None:
+def test_methods_chosen_by_a_name_put_together() -> None:
     source = """
-import torch
-
 class M(torch.nn.Module):
     def forward(self, x: torch.Tensor, kind: str):
         x = getattr(self, f"reduce_{kind}")(x)
@@ -490,7 +469,7 @@ class M(torch.nn.Module):
     def keep_all(self, d):
         return d[d > 0]
 """
-    assert noted(source, tmp_path) == [
+    assert noted(source) == [
         "test tensor @ a.mean() > 0",
         "test tensor @ b.sum() > 0",
         "call builtins.print @ print(c)",
@@ -498,16 +477,14 @@ class M(torch.nn.Module):
     ]
 
 
-def test_a_function_that_returns_one_of_several_tuples(tmp_path: Path) -> None:
+def test_a_function_that_returns_one_of_several_tuples() -> None:
     source = """
-import torch
-
 class M(torch.nn.Module):
     def forward(self, x):
         y, gradient = torch.func.vjp(torch.sin, x)
         print(gradient(y))
 """
-    assert noted(source, tmp_path) == ["call builtins.print @ print(gradient(y))"]
+    assert noted(source) == ["call builtins.print @ print(gradient(y))"]
 
 
 def assumed(source: str, tmp_path: Path) -> list[tuple[str, bool]]:
@@ -587,10 +564,8 @@ def f(x):
     assert str(package / "two.py") not in {m.path for m in project._by_path.values()}  # never parsed
 
 
-def test_the_forward_of_an_autograd_function_is_followed(tmp_path: Path) -> None:
+def test_the_forward_of_an_autograd_function_is_followed() -> None:
     source = """
-import torch
-
 class Twice(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -611,12 +586,11 @@ class M(torch.nn.Module):
     def forward(self, x: torch.Tensor):
         return Thrice.apply(Twice.apply(x), 3)
 """
-    assert noted(source, tmp_path) == ["call builtins.print @ print(x)", "test tensor @ x.sum() > 0"]
+    assert noted(source) == ["call builtins.print @ print(x)", "test tensor @ x.sum() > 0"]
 
 
-def test_what_a_number_read_once_is_a_size_of_is_told_once(tmp_path: Path) -> None:
+def test_what_a_number_read_once_is_a_size_of_is_told_once() -> None:
     source = """
-import torch
 from torch import Tensor
 
 class M(torch.nn.Module):
@@ -630,15 +604,14 @@ class M(torch.nn.Module):
             rows.append(torch.arange(t).expand(h, -1))
         return x, rows
 """
-    assert noted(source, tmp_path) == [
+    assert noted(source) == [
         "size tensor @ x.new_zeros(n, 4)",
         "size tensor @ torch.arange(h)",
     ]
 
 
-def test_a_function_of_the_project_that_asks_whether_this_is_compiled(tmp_path: Path) -> None:
+def test_a_function_of_the_project_that_asks_whether_this_is_compiled() -> None:
     source = """
-import torch
 import torch._dynamo
 from elsewhere import WITH_PT21, WITH_PT23, compiled
 
@@ -677,14 +650,12 @@ class M(torch.nn.Module):
             x = x + 1
         return x
 """
-    told = noted(source, tmp_path)
+    told = noted(source)
     assert [n for n in range(1, 5) if any(f"x.max() > {n}" in t for t in told)] == [2, 3, 4]
 
 
-def test_a_container_that_holds_itself(tmp_path: Path) -> None:
+def test_a_container_that_holds_itself() -> None:
     source = """
-import torch
-
 def settings(flag):
     a, b = {}, {}
     a["a"] = a
@@ -699,7 +670,7 @@ class M(torch.nn.Module):
         for _ in settings(flag):
             print(x)
 """
-    assert noted(source, tmp_path) == ["call builtins.print @ print(x)"]
+    assert noted(source) == ["call builtins.print @ print(x)"]
 
 
 @pytest.mark.parametrize(
@@ -710,10 +681,9 @@ class M(torch.nn.Module):
         "self.ignored",
     ],
 )
-def test_what_one_branch_knows_of_an_attribute_ends_with_it(tmp_path: Path, first: str) -> None:
+def test_what_one_branch_knows_of_an_attribute_ends_with_it(first: str) -> None:
     source = f"""
 from typing import Optional
-import torch
 
 class M(torch.nn.Module):
     def __init__(self, ignored: Optional[int] = None):
@@ -727,7 +697,7 @@ class M(torch.nn.Module):
             raise ValueError("too large")
         return x
 """
-    assert any("x.max() > 1" in told for told in noted(source, tmp_path))
+    assert any("x.max() > 1" in told for told in noted(source))
 
 
 @pytest.mark.parametrize(
@@ -761,10 +731,8 @@ class M(torch.nn.Module):
         ("def __lt__(self, o):\n        return bool((self.t < o.t).all())", "x = x + (Held(x) < Held(x))"),
     ],
 )
-def test_methods_that_python_calls_for_operators(tmp_path: Path, says: str, uses: str) -> None:
+def test_methods_that_python_calls_for_operators(says: str, uses: str) -> None:
     source = f"""
-import torch
-
 class Held:
     def __init__(self, t):
         self.t = t
@@ -776,15 +744,14 @@ def f(x: torch.Tensor):
     {uses}
     return x
 """
-    [told] = noted(source, tmp_path)
+    [told] = noted(source)
     assert told.startswith("test tensor")
     assert ".all()" in told
 
 
-def test_what_a_data_class_does_when_it_is_made(tmp_path: Path) -> None:
+def test_what_a_data_class_does_when_it_is_made() -> None:
     source = """
 from dataclasses import dataclass
-import torch
 
 @dataclass
 class Batch:
@@ -798,7 +765,7 @@ class Batch:
 def f(x):
     return Batch(x).x + 1
 """
-    assert noted(source, tmp_path) == ["test tensor @ self.x.min() < 0"]
+    assert noted(source) == ["test tensor @ self.x.min() < 0"]
 
 
 def test_what_an_object_sets_as_it_is_made_was_not_there_before(
