@@ -23,3 +23,10 @@ def findings(source: str, folder: Path = NOWHERE, **settings: Any) -> list[Findi
     """What pt2lint finds in a file of this text beside what is in the folder, with these of its settings."""
     path = str(folder / "m.py")
     return lint([path], Settings(**settings), {path: source}).findings
+
+
+def announced(source: str, families: str = "BRS") -> list[tuple[int, str]]:
+    """The lines and codes of the findings that comments in the text announce: `x = f()  # PTR201, PTR205`."""
+    code = re.compile(rf"PT[{families}]\d{{3}}")
+    lines = enumerate(source.splitlines(), 1)
+    return [(number, found) for number, line in lines for found in code.findall(line.partition("#")[2])]

@@ -9,6 +9,7 @@ from pathlib import Path
 from pt2lint.project.config import Settings
 from pt2lint.rule import Rule
 from pt2lint.static.engine import lint
+from tests.linting import announced
 
 
 def block(rule: type[Rule], section: str) -> str:
@@ -30,7 +31,4 @@ def codes(source: str, tmp_path: Path, prefix: str = "PT") -> list[str]:
 
 def marked(source: str) -> list[str]:
     """The findings that comments in the source announce: `x = f()  # PTR201, PTR205`."""
-    found = []
-    for number, line in enumerate(source.splitlines(), 1):
-        found += [f"{code}:{number}" for code in re.findall(r"PT[RS]\d{3}", line.partition("#")[2])]
-    return sorted(found)
+    return sorted(f"{code}:{number}" for number, code in announced(source, "RS"))

@@ -11,7 +11,7 @@ import torch
 
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.static.engine import lint
-from tests.linting import headed
+from tests.linting import announced, findings, headed
 
 CASES = {
     "length of shared memory": """
@@ -265,11 +265,7 @@ def f(x, names):
 @pytest.mark.parametrize("name", CASES)
 def test_told(name: str) -> None:
     text = headed(CASES[name])
-    wanted = [
-        (line.rsplit("# ", 1)[1], number) for number, line in enumerate(text.split("\n"), 1) if "# PT" in line
-    ]
-    found = lint(["m.py"], SimpleNamespace(target_torch=(2, 13)), {"m.py": text}).findings
-    assert [(f.code, f.line) for f in found] == wanted
+    assert [(f.line, f.code) for f in findings(text, target_torch=(2, 13))] == announced(text)
 
 
 EAGER, WHOLE = 'backend="eager"', ", fullgraph=True"
