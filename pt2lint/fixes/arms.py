@@ -24,7 +24,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import visit, walk
+from pt2lint.rule.tree import children, walk
 
 
 @dataclass
@@ -97,30 +97,13 @@ def _last(statements: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
     return statements[-1].body[-1] if len(statements[-1].body) == 1 else None
 
 
-class _Leaves:
-    def __init__(self) -> None:
-        self.found = False
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-    def visit_Return(self, node: cst.Return) -> None:
-        self.found = True
-
-    def visit_Raise(self, node: cst.Raise) -> None:
-        self.found = True
-
-    def visit_Continue(self, node: cst.Continue) -> None:
-        self.found = True
-
-    def visit_Break(self, node: cst.Break) -> None:
-        self.found = True
-
-
 def leaves(node: cst.CSTNode) -> bool:
-    visitor = _Leaves()
-    visit(node, visitor)
-    return visitor.found
+    """Whether something below the node, but for functions in it, leaves the function or a turn of a loop."""
+    if isinstance(node, cst.FunctionDef):
+        return False
+    return isinstance(node, cst.Return | cst.Raise | cst.Continue | cst.Break) or any(
+        map(leaves, children(node))
+    )
 
 
 def replacement(
@@ -193,15 +176,13 @@ _ASKS_FINITE = words("isnan isinf isfinite isposinf isneginf")
 
 def passes_on(side: Sequence[cst.CSTNode], names: Sequence[str] = ()) -> set[str]:
     """The names that a side passes a gradient on to; `names` are what the branch selects."""
-    cut: set[int] = set()
-
-    class Visitor:
-        def visit_Call(self, call: cst.Call) -> None:
-            if callee(call) in _CUT:
-                cut.update(id(use.node) for use in uses(call))
-
-    for one in side:
-        visit(one, Visitor())
+    cut = {
+        id(use.node)
+        for one in side
+        for call in walk(one)
+        if isinstance(call, cst.Call) and callee(call) in _CUT
+        for use in uses(call)
+    }
     read = {use.name for use in uses(*side) if not use.binds and id(use.node) not in cut}
     return read | (set(names) - set(binds(*side)))
 

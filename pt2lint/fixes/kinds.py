@@ -18,7 +18,7 @@ import libcst as cst
 
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none, visit
+from pt2lint.rule.tree import says_none, walk
 
 Kind: TypeAlias = "Callable[[cst.CSTNode], str]"
 
@@ -321,20 +321,18 @@ def _used_as_tensor(function: FunctionCode) -> set[str]:
     """Names of which the function calls a method that only tensors have, or that it gives to a function of
     torch that takes a tensor first."""
     found: set[str] = set()
-
-    class Calls:
-        def visit_Call(self, node: cst.Call) -> None:
-            name = qualified(function, node.func) or ""
-            subject: cst.CSTNode | None = None
-            if name.startswith("torch.") and name.count(".") == 1:
-                if name.removeprefix("torch.") in TELLING and node.args:
-                    subject = node.args[0].value
-            elif not name and isinstance(node.func, cst.Attribute) and node.func.attr.value in TELLING:
-                subject = node.func.value
-            if isinstance(subject, cst.Name):
-                found.add(subject.value)
-
-    visit(function.module, Calls())
+    for node in walk(function.module):
+        if not isinstance(node, cst.Call):
+            continue
+        name = qualified(function, node.func) or ""
+        subject: cst.CSTNode | None = None
+        if name.startswith("torch.") and name.count(".") == 1:
+            if name.removeprefix("torch.") in TELLING and node.args:
+                subject = node.args[0].value
+        elif not name and isinstance(node.func, cst.Attribute) and node.func.attr.value in TELLING:
+            subject = node.func.value
+        if isinstance(subject, cst.Name):
+            found.add(subject.value)
     return found
 
 

@@ -7,14 +7,14 @@ zero times infinity is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 import libcst as cst
 
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none, visit
+from pt2lint.rule.tree import children, says_none, visit, walk
 
 # Defined for every input, with a gradient that is finite (or masked) for every input.
 TOTAL = words(
@@ -75,98 +75,71 @@ def callee(node: cst.Call) -> str:
 
 def effect(node: cst.CSTNode) -> str | None:
     """The first thing below the node that has an effect or leaves the straight line, in a reader's words."""
-    visitor = _Effects()
-    visit(node, visitor)
-    return visitor.found[0] if visitor.found else None
-
-
-class _Effects:
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return False
-
-    def visit_Expr(self, node: cst.Expr) -> None:
+    if isinstance(node, cst.FunctionDef | cst.Lambda):
+        return None
+    found: str | None = None
+    if isinstance(node, cst.Call):
+        found = _effect_of_call(node)
+    elif isinstance(node, cst.Expr):
         if isinstance(node.value, cst.Call) and callee(node.value) == "add":
-            self.found.append("`add` changes an object in place")  # a set's; a tensor's would be for nothing
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self.found.append("an augmented assignment changes its target in place")
-
-    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-        self._target(node.target)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._target(node.target)
-
-    def _target(self, target: cst.CSTNode) -> None:
-        if isinstance(target, cst.Subscript):
-            self.found.append("an element is assigned")
-        elif isinstance(target, cst.Attribute):
-            self.found.append("an attribute is assigned")
-        elif isinstance(target, cst.Tuple | cst.List):
-            for element in target.elements:
-                self._target(element.value)
-
-    def visit_Call(self, node: cst.Call) -> None:
-        name = callee(node)
-        in_place = name.endswith("_") and not name.endswith("__")
-        if isinstance(node.func, cst.Attribute) and (in_place or name in _MUTATING):
-            self.found.append(f"`{name}` changes an object in place")
-        elif name in _EFFECTS:
-            self.found.append(f"`{name}` has an effect")
-        elif any(arg.keyword is not None and arg.keyword.value == "out" for arg in node.args):
-            self.found.append("`out=` writes into a tensor")
+            found = "`add` changes an object in place"  # a set's; a tensor's would be for nothing
+    elif isinstance(node, cst.AssignTarget | cst.AnnAssign):
+        found = _assigned(node.target)
+    return found or _STATEMENTS.get(type(node)) or next(filter(None, map(effect, children(node))), None)
 
 
-_STATEMENTS: tuple[tuple[type[cst.CSTNode], str], ...] = (
-    (cst.Del, "`del` removes something"),
-    (cst.Global, "a global is declared"),
-    (cst.Nonlocal, "a nonlocal is declared"),
-    (cst.Yield, "it yields"),
-    (cst.Await, "it awaits"),
-    (cst.Raise, "it raises"),
-    (cst.Assert, "it asserts"),
-    (cst.Return, "it returns from the middle"),
-    (cst.Break, "it leaves a loop"),
-    (cst.Continue, "it goes on with the next turn of a loop"),
-    (cst.Try, "it holds a `try`"),
-    (cst.With, "it holds a `with`"),
-    (cst.NamedExpr, "a walrus binds a name"),
-    (cst.ClassDef, "it defines a class"),
-    (cst.Import, "it imports"),
-    (cst.ImportFrom, "it imports"),
-)
+def _effect_of_call(node: cst.Call) -> str | None:
+    name = callee(node)
+    in_place = name.endswith("_") and not name.endswith("__")
+    if isinstance(node.func, cst.Attribute) and (in_place or name in _MUTATING):
+        return f"`{name}` changes an object in place"
+    if name in _EFFECTS:
+        return f"`{name}` has an effect"
+    writes = any(arg.keyword is not None and arg.keyword.value == "out" for arg in node.args)
+    return "`out=` writes into a tensor" if writes else None
 
 
-def _append(words_: str) -> Callable[[_Effects, cst.CSTNode], None]:
-    return lambda self, node: self.found.append(words_)
+def _assigned(target: cst.CSTNode) -> str | None:
+    if isinstance(target, cst.Subscript):
+        return "an element is assigned"
+    if isinstance(target, cst.Attribute):
+        return "an attribute is assigned"
+    parts = target.elements if isinstance(target, cst.Tuple | cst.List) else ()
+    return next(filter(None, (_assigned(one.value) for one in parts)), None)
 
 
-for _kind, _words in _STATEMENTS:
-    setattr(_Effects, f"visit_{_kind.__name__}", _append(_words))
+_STATEMENTS: dict[type[cst.CSTNode], str] = {
+    cst.AugAssign: "an augmented assignment changes its target in place",
+    cst.Del: "`del` removes something",
+    cst.Global: "a global is declared",
+    cst.Nonlocal: "a nonlocal is declared",
+    cst.Yield: "it yields",
+    cst.Await: "it awaits",
+    cst.Raise: "it raises",
+    cst.Assert: "it asserts",
+    cst.Return: "it returns from the middle",
+    cst.Break: "it leaves a loop",
+    cst.Continue: "it goes on with the next turn of a loop",
+    cst.Try: "it holds a `try`",
+    cst.With: "it holds a `with`",
+    cst.NamedExpr: "a walrus binds a name",
+    cst.ClassDef: "it defines a class",
+    cst.Import: "it imports",
+    cst.ImportFrom: "it imports",
+}
 
 
 def draws(function: FunctionCode, *nodes: cst.CSTNode) -> bool | None:
     """Whether something below the nodes draws random numbers; None where a call is not known, as a module's may."""
     found: set[bool | None] = set()
-
-    class Visitor:
-        def visit_Call(self, node: cst.Call) -> None:
-            known, name = qualified(function, node.func), callee(node)
-            if name.rstrip("_") in RANDOM and (known is None or known.startswith("torch.")):
-                found.add(True)
-            elif known is not None and known.split(".")[0] not in ("torch", "math"):
-                found.add(None)
-            elif known is None and (name not in CHEAP | CONVERSIONS or isinstance(node.func, cst.Name)):
-                found.add(None if name not in ("len", "float", "int", "bool") else False)
-
-    for node in nodes:
-        visit(node, Visitor())
+    for one in (one for node in nodes for one in walk(node) if isinstance(one, cst.Call)):
+        known, name = qualified(function, one.func), callee(one)
+        if name.rstrip("_") in RANDOM and (known is None or known.startswith("torch.")):
+            found.add(True)
+        elif known is not None and known.split(".")[0] not in ("torch", "math"):
+            found.add(None)
+        elif known is None and (name not in CHEAP | CONVERSIONS or isinstance(one.func, cst.Name)):
+            found.add(None if name not in ("len", "float", "int", "bool") else False)
     return True if True in found else None if None in found else False
 
 

@@ -20,7 +20,7 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import spend, visit
+from pt2lint.rule.tree import children, spend, walk
 
 _P = ParamSpec("_P")
 _Made = TypeVar("_Made")
@@ -189,28 +189,15 @@ def _dead(function: FunctionCode, after: cst.Module) -> list[cst.CSTNode] | None
     """The assignments of names that were read before and are no longer; None where one of them must stay."""
     gone = reads(function.module) - reads(after)
     dead: list[cst.CSTNode] = []
-    for line_ in _lines(after):
-        made = assigned(line_)
-        if made is not None and made[0] in gone:
+    for line_ in walk(after):
+        made = assigned(line_) if isinstance(line_, cst.SimpleStatementLine) else None
+        if isinstance(line_, cst.SimpleStatementLine) and made is not None and made[0] in gone:
             if not _is_plain(made[1]) or line_.leading_lines or line_.trailing_whitespace.comment:
                 return None
             if function.parent(line_) is None:  # not of the code as it was
                 return None
             dead.append(line_)
     return dead
-
-
-def _lines(module: cst.Module) -> list[cst.SimpleStatementLine]:
-    class Visitor:
-        def __init__(self) -> None:
-            self.found: list[cst.SimpleStatementLine] = []
-
-        def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-            self.found.append(node)
-
-    visitor = Visitor()
-    visit(module, visitor)
-    return visitor.found
 
 
 def _is_plain(value: cst.BaseExpression) -> bool:
@@ -274,22 +261,14 @@ def _own_names(function: FunctionCode) -> dict[str, list[Use]]:
     known: dict[str, list[Use]] | None = function.memo.get("own names")
     if known is None:
         known = function.memo["own names"] = {}
-        visitor = _Own()
-        visit(function.module, visitor)
-        for use in visitor.found:
+        found = [
+            Use(one.name.value, True, one) for one in walk(function.module) if isinstance(one, cst.Param)
+        ]
+        for one in walk(function.module):
+            found += [use for use in uses(one.body) if use.binds] if isinstance(one, cst.FunctionDef) else []
+        for use in found:
             known.setdefault(use.name, []).append(use)
     return known
-
-
-class _Own:
-    def __init__(self) -> None:
-        self.found: list[Use] = []
-
-    def visit_Param(self, node: cst.Param) -> None:
-        self.found.append(Use(node.name.value, True, node))
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
-        self.found += [use for use in uses(node.body) if use.binds]
 
 
 def with_argument(function: FunctionCode, call: cst.Call, text: str) -> tuple[Edit, ...]:
@@ -366,92 +345,63 @@ class Use:
     node: cst.CSTNode
 
 
-class _Uses:
-    def __init__(self) -> None:
-        self.found: list[Use] = []
+def _note_uses(node: cst.CSTNode, found: list[Use]) -> None:
+    """Add the uses of names below the node, in order of evaluation."""
+    parts: Iterable[cst.CSTNode | None] = ()
+    targets: Iterable[cst.CSTNode] = ()
+    if node.__class__ not in _OF_NAMES:
+        parts = children(node)
+    elif isinstance(node, cst.Name):
+        found.append(Use(node.value, False, node))
+    elif isinstance(node, cst.ImportAlias):
+        found.append(Use(node.evaluated_alias or node.evaluated_name.split(".")[0], True, node))
+    elif isinstance(node, cst.FunctionDef):
+        found.append(Use(node.name.value, True, node))
+        found += [use for use in uses(node.params, node.body) if not use.binds]
+    elif isinstance(node, cst.AsName):
+        targets = [node.name]
+    elif isinstance(node, cst.Attribute | cst.Arg):
+        parts = [node.value]
+    elif isinstance(node, cst.Param):
+        parts = [node.default]
+    elif isinstance(node, cst.CompFor):  # its target lives in the comprehension alone
+        parts = [node.iter, *node.ifs, node.inner_for_in]
+    elif isinstance(node, cst.Assign):
+        parts, targets = [node.value], [one.target for one in node.targets]
+    elif isinstance(node, cst.AugAssign):
+        parts, targets = [node.target, node.value], [node.target]
+    elif isinstance(node, cst.AnnAssign | cst.NamedExpr) and node.value is not None:
+        parts, targets = [node.value], [node.target]
+    elif isinstance(node, cst.For):
+        _note_uses(node.iter, found)
+        _note_bound(node.target, found)
+        parts = [node.body, node.orelse]
+    for part in parts:
+        if part is not None:
+            _note_uses(part, found)
+    for target in targets:
+        _note_bound(target, found)
 
-    def _bind(self, target: cst.CSTNode) -> None:
-        if isinstance(target, cst.Name):
-            self.found.append(Use(target.value, True, target))
-        elif isinstance(target, cst.Tuple | cst.List):
-            for element in target.elements:
-                self._bind(element.value)
-        elif isinstance(target, cst.StarredElement):
-            self._bind(target.value)
-        else:
-            visit(target, self)  # x[0] = and x.a = read x
 
-    def visit_Name(self, node: cst.Name) -> None:
-        self.found.append(Use(node.value, False, node))
+_OF_NAMES = frozenset(
+    (
+        *(cst.Name, cst.Attribute, cst.Arg, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For),
+        *(cst.CompFor, cst.AsName, cst.ImportAlias, cst.Param, cst.FunctionDef),
+    )
+)
 
-    def visit_Attribute(self, node: cst.Attribute) -> bool:
-        visit(node.value, self)
-        return False
 
-    def visit_Arg(self, node: cst.Arg) -> bool:
-        visit(node.value, self)
-        return False
-
-    def visit_Assign(self, node: cst.Assign) -> bool:
-        visit(node.value, self)
-        for target in node.targets:
-            self._bind(target.target)
-        return False
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> bool:
-        visit(node.target, self)
-        visit(node.value, self)
-        self._bind(node.target)
-        return False
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> bool:
-        if node.value is not None:
-            visit(node.value, self)
-            self._bind(node.target)
-        return False
-
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> bool:
-        visit(node.value, self)
-        self._bind(node.target)
-        return False
-
-    def visit_For(self, node: cst.For) -> bool:
-        visit(node.iter, self)
-        self._bind(node.target)
-        visit(node.body, self)
-        if node.orelse:
-            visit(node.orelse, self)
-        return False
-
-    def visit_CompFor(self, node: cst.CompFor) -> bool:
-        visit(node.iter, self)  # its target lives in the comprehension alone
-        for condition in node.ifs:
-            visit(condition, self)
-        if node.inner_for_in:
-            visit(node.inner_for_in, self)
-        return False
-
-    def visit_AsName(self, node: cst.AsName) -> bool:
-        self._bind(node.name)
-        return False
-
-    def visit_ImportAlias(self, node: cst.ImportAlias) -> bool:
-        name = node.evaluated_alias or node.evaluated_name.split(".")[0]
-        self.found.append(Use(name, True, node))
-        return False
-
-    def visit_Param(self, node: cst.Param) -> bool:
-        if node.default is not None:
-            visit(node.default, self)
-        return False
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        self.found.append(Use(node.name.value, True, node))
-        inner = _Uses()
-        visit(node.params, inner)
-        visit(node.body, inner)
-        self.found += [use for use in inner.found if not use.binds]
-        return False
+def _note_bound(target: cst.CSTNode, found: list[Use]) -> None:
+    """Add the names that an assignment to the target binds; those that it reads, as `x[0] =` and `x.a =` read x."""
+    if isinstance(target, cst.Name):
+        found.append(Use(target.value, True, target))
+    elif isinstance(target, cst.Tuple | cst.List):
+        for element in target.elements:
+            _note_bound(element.value, found)
+    elif isinstance(target, cst.StarredElement):
+        _note_bound(target.value, found)
+    else:
+        _note_uses(target, found)
 
 
 def uses(*nodes: cst.CSTNode) -> list[Use]:
@@ -461,9 +411,9 @@ def uses(*nodes: cst.CSTNode) -> list[Use]:
 
 @lru_cache(maxsize=256)  # repairs ask again and again about the function's body and the branch
 def _uses(node: cst.CSTNode) -> tuple[Use, ...]:
-    visitor = _Uses()
-    visit(node, visitor)
-    return tuple(visitor.found)
+    found: list[Use] = []
+    _note_uses(node, found)
+    return tuple(found)
 
 
 def reads(*nodes: cst.CSTNode) -> set[str]:
@@ -573,18 +523,15 @@ def bound_before(function: FunctionCode, name: str, statement: cst.CSTNode) -> b
                     break
                 if name in surely_binds(sibling):
                     return True
-        if isinstance(parent, cst.For) and name in {use.name for use in _target_uses(parent.target)}:
-            return True
+        if isinstance(parent, cst.For):
+            bound: list[Use] = []
+            _note_bound(parent.target, bound)
+            if any(use.name == name and use.binds for use in bound):
+                return True
         if isinstance(parent, cst.FunctionDef):
             return name in {param.name.value for param in parameters(parent)}
         here = parent
     return False
-
-
-def _target_uses(target: cst.CSTNode) -> list[Use]:
-    visitor = _Uses()
-    visitor._bind(target)
-    return [use for use in visitor.found if use.binds]
 
 
 def surely_binds(statement: cst.CSTNode) -> set[str]:

@@ -32,7 +32,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, visit, walk
+from pt2lint.rule.tree import is_name, walk
 
 MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
 
@@ -345,21 +345,8 @@ def _set_to_none(name: str, statements: Sequence[Any], kind: Kind) -> bool:
 
 
 def _count(statements: Sequence[cst.CSTNode]) -> int:
-    return sum(source_lines(statement) for statement in statements)
-
-
-def source_lines(node: cst.CSTNode) -> int:
-    counter = _Counter()
-    visit(node, counter)
-    return counter.lines
-
-
-class _Counter:
-    def __init__(self) -> None:
-        self.lines = 0
-
-    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
-        self.lines += 1
+    """How many lines of statements there are, at any depth."""
+    return sum(isinstance(one, cst.SimpleStatementLine) for top in statements for one in walk(top))
 
 
 def _read_before(name: str, statements: Sequence[Any], out: bool) -> bool:

@@ -41,7 +41,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none, visit, walk
+from pt2lint.rule.tree import is_name, says_none, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -624,24 +624,19 @@ def _unfit(statement: cst.CSTNode) -> str | None:
 def _collected(name: str, body: Sequence[cst.CSTNode]) -> bool:
     """Whether all that is done to the name is to add to a tuple or a list."""
 
-    def adds(node: cst.CSTNode) -> bool:
+    def adds(statement: cst.CSTNode) -> bool:
         found: list[bool] = []
-
-        class Visitor:
-            def visit_AugAssign(self, node: cst.AugAssign) -> None:
-                if _name(node.target) == name:
-                    found.append(isinstance(node.value, cst.Tuple | cst.List))
-
-            def visit_Assign(self, node: cst.Assign) -> None:
+        for node in walk(statement):
+            if isinstance(node, cst.AugAssign) and is_name(node.target, name):
+                found.append(isinstance(node.value, cst.Tuple | cst.List))
+            elif isinstance(node, cst.Assign):
                 if any(one.name == name for target in node.targets for one in uses(target.target)):
                     value = node.value
                     found.append(
                         isinstance(value, cst.BinaryOperation)
-                        and _name(value.left) == name
+                        and is_name(value.left, name)
                         and isinstance(value.right, cst.Tuple | cst.List)
                     )
-
-        visit(node, Visitor())
         return bool(found) and all(found)
 
     bound = [one for one in body if name in binds(one)]
