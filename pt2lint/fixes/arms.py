@@ -14,15 +14,7 @@ import libcst as cst
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.rewrite import (
-    New,
-    Refused,
-    binds,
-    block_of,
-    reads,
-    statements,
-    uses,
-)
+from pt2lint.fixes.rewrite import New, Refused, binds, block_of, reads, statements, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children, walk
 

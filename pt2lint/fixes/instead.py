@@ -9,13 +9,7 @@ import libcst as cst
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.rewrite import (
-    enclosing_function,
-    name_in,
-    qualified,
-    source,
-    uses,
-)
+from pt2lint.fixes.rewrite import enclosing_function, name_in, qualified, source, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name
 

@@ -195,10 +195,7 @@ class _Prover:
         return proved
 
     def prove(
-        self,
-        findings: Sequence[Finding],
-        reach: Mapping[int, set[str]],
-        last: Callable[[int], Fix | None],
+        self, findings: Sequence[Finding], reach: Mapping[int, set[str]], last: Callable[[int], Fix | None]
     ) -> list[Finding]:
         """The findings, their fixes marked as far as they were tried: of each the first that is proven ends
         the search. Fixes that do not touch each other are tried together, and apart where that fails."""

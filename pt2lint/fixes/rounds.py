@@ -10,15 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pt2lint.finding import Applicability, Edit, Finding, Fix
-from pt2lint.fixes.edit import (
-    EditError,
-    checked,
-    choose,
-    decoded,
-    diff,
-    same_as_linted,
-    write_atomically,
-)
+from pt2lint.fixes.edit import EditError, checked, choose, decoded, diff, same_as_linted, write_atomically
 from pt2lint.fixes.side_by_side import one_guard
 
 Taken = tuple[Finding, Fix]

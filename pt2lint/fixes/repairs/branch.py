@@ -12,10 +12,7 @@ from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.presence import asked_for_none
 from pt2lint.fixes.repairs.rate import ask_rate_first
 from pt2lint.fixes.repairs.where import safest_first, to_where
-from pt2lint.fixes.rewrite import (
-    accepted,
-    ancestors,
-)
+from pt2lint.fixes.rewrite import accepted, ancestors
 from pt2lint.rule import FunctionCode
 
 

@@ -272,10 +272,7 @@ class _Loop:
         first, *more = value.args
         if not isinstance(first.value, cst.List | cst.Tuple) or [
             source(self.function, one.value) for one in more
-        ] not in (
-            ["-1"],
-            ["1"],
-        ):
+        ] not in (["-1"], ["1"]):
             raise Refused("positions are not stacked")
         for one in first.value.elements:
             view = self.value(one.value)

@@ -624,10 +624,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         return fix(
             "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
             f"mode. There a failure raises RuntimeError.{_doubt(function, node.test)}",
-            (
-                *dict.fromkeys(imports),
-                *rewrite(function, {statement: both}),
-            ),
+            (*dict.fromkeys(imports), *rewrite(function, {statement: both})),
         )
     edits = rewrite(function, new)
     if not edits:

@@ -8,16 +8,7 @@ from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    ancestors,
-    fix,
-    in_parentheses,
-    rewrite,
-    source,
-)
+from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, in_parentheses, rewrite, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import says_none
 

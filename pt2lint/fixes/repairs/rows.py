@@ -76,8 +76,7 @@ def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     edits, looked = list[Edit](), set[str]()
     for there, call in _calls(function):
         spelled = replaced(
-            factor,
-            {use.node: cst.ensure_type(call.func, cst.Attribute) for use in uses(factor)},
+            factor, {use.node: cst.ensure_type(call.func, cst.Attribute) for use in uses(factor)}
         )
         made = _rows_alone(there, call, source(there, spelled), call.args[0].value)
         edits += rewrite(there, made[0])

@@ -40,9 +40,7 @@ def setting(function: FunctionCode, statement: str, description: str, *imports: 
 def capture_scalars(function: FunctionCode) -> Repaired:
     """Numbers read out of tensors stay in the graph as symbols; they cannot decide a branch."""
     return setting(
-        function,
-        "capture_scalar_outputs = True",
-        "let Dynamo keep numbers read out of tensors in the graph.",
+        function, "capture_scalar_outputs = True", "let Dynamo keep numbers read out of tensors in the graph."
     )
 
 

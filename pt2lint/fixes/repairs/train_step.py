@@ -426,10 +426,7 @@ def _path(step: ast.FunctionDef, line: int, wanted: Callable[[ast.stmt], bool]) 
     path: list[tuple[list[ast.stmt], int]] = []
     bodies = [step.body]
     while True:
-        found = next(
-            ((body, i) for body in bodies for i, one in enumerate(body) if _holds(one, line)),
-            None,
-        )
+        found = next(((body, i) for body in bodies for i, one in enumerate(body) if _holds(one, line)), None)
         if found is None:
             return None
         path.append(found)

@@ -491,12 +491,7 @@ class _WhereWriter:
         lines.append("return " + ", ".join(results))
         return lines, [part for one in shields for part in one.left]
 
-    def safe(
-        self,
-        name: str,
-        then: Sequence[Pair],
-        orelse: Sequence[Pair],
-    ) -> bool:
+    def safe(self, name: str, then: Sequence[Pair], orelse: Sequence[Pair]) -> bool:
         """Whether the selection of this name surely gives the same tensor, for every input."""
         if (
             len(then) > 1
