@@ -14,7 +14,7 @@ import libcst as cst
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, says_none, visit, walk
+from pt2lint.rule.tree import children, says_none, walk
 
 # Defined for every input, with a gradient that is finite (or masked) for every input.
 TOTAL = words(
@@ -147,57 +147,44 @@ def costly(function: FunctionCode, node: cst.CSTNode, kind: Kind, taken: Collect
     """Why an expression must not be evaluated on both sides: it is not known to be cheap, pure and total in
     the sense that it raises nothing the other side would not have raised. None where it may. `taken` are elements
     that were taken before the branch."""
-    visitor = _Costly(function, kind, taken)
-    visit(node, visitor)
-    return visitor.found[0] if visitor.found else None
-
-
-class _Costly:
-    def __init__(self, function: FunctionCode, kind: Kind, taken: Collection[str]) -> None:
-        self.function, self.kind, self.taken = function, kind, taken
-        self.found: list[str] = []
-
-    def visit_Call(self, node: cst.Call) -> None:
-        name = callee(node)
-        known = qualified(self.function, node.func)
-        if known is None and isinstance(node.func, cst.Name) and name not in ("float", "len"):
-            self.found.append(f"`{name}(...)` is not known to be cheap and free of effects")
-        elif known is not None and not known.startswith("torch."):
-            self.found.append(f"`{known}` is not known to be cheap and free of effects")
-        elif name in CONVERSIONS and not (known is None and isinstance(node.func, cst.Name)):
-            self.found.append(f"`{name}` may give this side another dtype")
-        elif name not in CHEAP and not (known is None and name in ("float", "len")):
-            text = self.function.module.code_for_node(node.func)
-            self.found.append(f"`{text}(...)` is not known to be cheap and free of effects")
-
-    def visit_Subscript(self, node: cst.Subscript) -> None:
-        for element in node.slice:
-            one = element.slice
-            if isinstance(one, cst.Index) and not _is_harmless_index(one.value):
-                text = self.function.module.code_for_node(node)
-                if text not in self.taken:
-                    self.found.append(f"`{text}` may raise where the program would not have got to it")
-
-    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
-        if isinstance(node.operator, cst.MatrixMultiply):
-            self.found.append("a matrix product is too dear to be computed on both sides")
+    found: str | None = None
+    if isinstance(node, cst.Lambda):
+        return "a lambda cannot be selected element by element"
+    if isinstance(node, cst.Call):
+        found = _cost_of_call(function, node)
+    elif isinstance(node, cst.Subscript):
+        text = function.module.code_for_node(node)
+        indices = [one.slice.value for one in node.slice if isinstance(one.slice, cst.Index)]
+        if text not in taken and not all(map(_is_harmless_index, indices)):
+            found = f"`{text}` may raise where the program would not have got to it"
+    elif isinstance(node, cst.BinaryOperation):
         division = isinstance(node.operator, cst.Divide | cst.FloorDivide | cst.Modulo)
-        plain = not any(self.kind(side).startswith("tensor") for side in (node.left, node.right))
-        if division and plain and number(node.right) in (None, 0):
-            self.found.append("a division of plain numbers may raise")
+        plain = not any(kind(side).startswith("tensor") for side in (node.left, node.right))
+        if isinstance(node.operator, cst.MatrixMultiply):
+            found = "a matrix product is too dear to be computed on both sides"
+        elif division and plain and number(node.right) in (None, 0):
+            found = "a division of plain numbers may raise"
+    elif isinstance(node, cst.Await):
+        found = "it awaits"
+    elif isinstance(node, cst.ListComp | cst.GeneratorExp):
+        found = "a comprehension is not known to be cheap"
+    return found or next(
+        filter(None, (costly(function, child, kind, taken) for child in children(node))), None
+    )
 
-    def visit_Await(self, node: cst.Await) -> None:
-        self.found.append("it awaits")
 
-    def visit_ListComp(self, node: cst.ListComp) -> None:
-        self.found.append("a comprehension is not known to be cheap")
-
-    def visit_GeneratorExp(self, node: cst.GeneratorExp) -> None:
-        self.found.append("a comprehension is not known to be cheap")
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        self.found.append("a lambda cannot be selected element by element")
-        return False
+def _cost_of_call(function: FunctionCode, node: cst.Call) -> str | None:
+    name, known = callee(node), qualified(function, node.func)
+    if known is None and isinstance(node.func, cst.Name) and name not in ("float", "len"):
+        return f"`{name}(...)` is not known to be cheap and free of effects"
+    if known is not None and not known.startswith("torch."):
+        return f"`{known}` is not known to be cheap and free of effects"
+    if name in CONVERSIONS and not (known is None and isinstance(node.func, cst.Name)):
+        return f"`{name}` may give this side another dtype"
+    if name not in CHEAP and not (known is None and name in ("float", "len")):
+        text = function.module.code_for_node(node.func)
+        return f"`{text}(...)` is not known to be cheap and free of effects"
+    return None
 
 
 def _is_harmless_index(node: cst.BaseExpression) -> bool:
@@ -218,27 +205,19 @@ def number(node: cst.BaseExpression) -> float | None:
 def singular(node: cst.CSTNode, products: bool = True) -> bool:
     """Whether the gradient of something below the node may be infinite or NaN where it is not selected. `products`:
     count those too, whose gradient is infinite only where a factor is."""
-    visitor = _Singular(products)
-    visit(node, visitor)
-    return visitor.found
+    return any(_may_be_infinite(one, products) for one in walk(node))
 
 
-class _Singular:
-    def __init__(self, products: bool) -> None:
-        self.products = products
-        self.found = False
-
-    def visit_Call(self, node: cst.Call) -> None:
-        self.found = self.found or callee(node) in SINGULAR
-
-    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
-        constant = number(node.left) is not None or number(node.right) is not None
-        if isinstance(node.operator, cst.Power | cst.Modulo | cst.FloorDivide):
-            self.found = True
-        elif isinstance(node.operator, cst.Divide):
-            self.found = self.found or number(node.right) in (None, 0)
-        elif isinstance(node.operator, cst.Multiply) and self.products:
-            self.found = self.found or not constant
+def _may_be_infinite(node: cst.CSTNode, products: bool) -> bool:
+    if isinstance(node, cst.Call):
+        return callee(node) in SINGULAR
+    if not isinstance(node, cst.BinaryOperation):
+        return False
+    if isinstance(node.operator, cst.Divide):
+        return number(node.right) in (None, 0)
+    if isinstance(node.operator, cst.Multiply):
+        return products and number(node.left) is None and number(node.right) is None
+    return isinstance(node.operator, cst.Power | cst.Modulo | cst.FloorDivide)
 
 
 def alike(function: FunctionCode, node: cst.BaseExpression, name: str, kind: Kind) -> bool:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -115,14 +115,6 @@ def is_name(node: object, name: str) -> TypeGuard[cst.Name]:
 def says_none(node: object) -> bool:
     """`None`, as it stands in code."""
     return is_name(node, "None")
-
-
-def visit(node: cst.CSTNode, visitor: Any) -> None:
-    """Call the visitor's `visit_NAME` for the node and those below; one that returns False ends the descent."""
-    handler = getattr(visitor, "visit_" + node.__class__.__name__, None)
-    if handler is None or handler(node) is not False:
-        for child in children(node):
-            visit(child, visitor)
 
 
 def indented(module: cst.Module, indent: str) -> cst.Module:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 import libcst as cst
-import pytest
 from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from pt2lint.rule import tree
@@ -93,21 +92,6 @@ def test_positions_are_those_of_libcst() -> None:
         if not isinstance(node, cst.SimpleWhitespace)
     }
     assert tree.positions(wrapper.module) == known
-
-
-@pytest.mark.parametrize("stop", [True, False])
-def test_visit_goes_below_unless_told_not_to(stop: bool) -> None:
-    seen = []
-
-    class Visitor:
-        def visit_Name(self, node: cst.Name) -> None:
-            seen.append(node.value)
-
-        def visit_Call(self, node: cst.Call) -> bool:
-            return not stop
-
-    tree.visit(cst.parse_expression("a + b(c) + d"), Visitor())
-    assert seen == (["a", "d"] if stop else ["a", "b", "c", "d"])
 
 
 def test_threads_have_an_effort_each() -> None:

@@ -43,7 +43,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none, visit, walk
+from pt2lint.rule.tree import children, says_none, walk
 
 Pair = tuple[str, cst.BaseExpression]  # `name = value`, of a side
 NAN_WARNING = (
@@ -149,6 +149,14 @@ SHORT, SHORTER = (
 )  # characters of a test that may stand twice, where it cannot and where it could have a name
 
 
+def _divisors(node: cst.CSTNode) -> list[cst.BaseExpression]:
+    """What the expression divides by, but for numbers that are written out; not what that divides by itself."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide):
+        if number(node.right) is None:
+            return [node.right, *_divisors(node.left)]
+    return [one for child in children(node) for one in _divisors(child)]
+
+
 class _Shield:
     """A value that may be computed where it is not taken: what it divides by is one there, and the gradient finite.
 
@@ -157,18 +165,9 @@ class _Shield:
 
     def __init__(self, function: FunctionCode, value: cst.BaseExpression, kind: Kind) -> None:
         self.function, self.value = function, value
-        self.divisors: list[cst.BaseExpression] = []
-        visit(value, self)
-        self.divisors = [one for one in self.divisors if kind(one).startswith("tensor")]
+        self.divisors = [one for one in _divisors(value) if kind(one).startswith("tensor")]
         one = cst.Integer("1")
         self.left = [replaced(value, dict.fromkeys(self.divisors, one)), *self.divisors]
-
-    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> bool:
-        if isinstance(node.operator, cst.Divide) and number(node.right) is None:
-            self.divisors.append(node.right)
-            visit(node.left, self)
-            return False
-        return True
 
     def text_for(self, where: str, condition: Condition, then: bool, test: str = "") -> cst.BaseExpression:
         """The value as it is to be written where the test, which may have a name, selects it."""
