@@ -66,6 +66,7 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
+    is_dtype,
     is_none,
     options,
     tensor_of,
@@ -380,14 +381,14 @@ class Asked:
         none = says_none(right)
         left = asked_for(left) if none else left
         values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
-        if (_is_dtype(values[0]) or _is_dtype(values[1])) and (
+        if (is_dtype(values[0]) or is_dtype(values[1])) and (
             isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
         ):
             return DTYPE
         if tensor_of(values[0]) is None and tensor_of(values[1]) is None:
             if self._tells_dtype(left, env, frame) or self._tells_dtype(right, env, frame):
                 return DTYPE
-        if isinstance(values[1], Seq) and any(map(_is_dtype, _items(values[1]))):
+        if isinstance(values[1], Seq) and any(map(is_dtype, _items(values[1]))):
             return DTYPE
         if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
             return OFF
@@ -515,7 +516,7 @@ class Asked:
         return (
             isinstance(node, ast.Attribute)
             and node.attr == "dtype"
-            and (_is_dtype(self.at.expressions.again(node, env, frame)))
+            and (is_dtype(self.at.expressions.again(node, env, frame)))
         )
 
     def _passes_on(self, call: ast.Call, env: Env, frame: Frame) -> int | None:
@@ -650,10 +651,6 @@ def _items(value: Seq) -> list[Value]:
 def _is_training(node: ast.AST | None) -> bool:
     """`self.training`"""
     return isinstance(node, ast.Attribute) and node.attr == "training" and is_name(node.value, "self")
-
-
-def _is_dtype(value: Value) -> bool:
-    return isinstance(value, Py) and value.type == "dtype"
 
 
 def _one_branch(function: FunctionNode, asked: ast.Name) -> tuple[ast.expr, bool] | None:

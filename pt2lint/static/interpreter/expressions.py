@@ -37,6 +37,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     element,
+    is_dtype,
     is_none,
     join,
     join_all,
@@ -595,7 +596,7 @@ class Expressions:
         return result
 
     def compare(self, left: Value, op: ast.cmpop, right: Value) -> Value:
-        if isinstance(left, Py) and left.type == "dtype" and (_is_dtype(right) or isinstance(right, Seq)):
+        if isinstance(left, Py) and left.type == "dtype" and (is_dtype(right) or isinstance(right, Seq)):
             return self.compare_dtypes(left, op, right)
         if isinstance(op, (ast.Is, ast.IsNot)):
             for one, other in ((left, right), (right, left)):
@@ -669,7 +670,7 @@ class Expressions:
     def compare_dtypes(self, left: Py, op: ast.cmpop, right: Value) -> Value:
         """`dtype == torch.float16`, `dtype in (torch.float16, torch.bfloat16)`"""
         others = (right.elts or [UNKNOWN]) if isinstance(right, Seq) else [right]
-        same = {same_dtype(left, o) if isinstance(o, Py) and _is_dtype(o) else None for o in others}
+        same = {same_dtype(left, o) if isinstance(o, Py) and is_dtype(o) else None for o in others}
         outcome = True if True in same else None if None in same else False
         return BOOL if outcome is None else Py("bool", outcome is isinstance(op, (ast.Eq, ast.Is, ast.In)))
 
@@ -859,7 +860,3 @@ def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
         one = a if a is not None else b
         return one.ndim if one is not None else None
     return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)
-
-
-def _is_dtype(value: Value) -> bool:
-    return isinstance(value, Py) and value.type == "dtype"

@@ -41,6 +41,7 @@ from pt2lint.static.values import (
     Unknown,
     Value,
     Wrapped,
+    is_stack,
     may_be_plain,
     options,
 )
@@ -76,7 +77,7 @@ class CompiledCalls:
         inner = owner.inner
         module = all(  # as it may be for the other ways that the code may have gone
             one is UNKNOWN
-            or _is_stack(one)
+            or is_stack(one)
             or (isinstance(one, Instance) and (one.cls is None or self.at.classes.is_module(one.cls)))
             for one in options(inner)
         )
@@ -103,7 +104,7 @@ class CompiledCalls:
             layer = isinstance(value, Instance) and (
                 value.cls is None or self.at.classes.is_module(value.cls)
             )
-            if (layer or _is_stack(value)) and id(value) not in self.at.calls.roots.settings:
+            if (layer or is_stack(value)) and id(value) not in self.at.calls.roots.settings:
                 words["part"] = "module"
         if frame.module.says("_orig_mod"):
             prefix = any(map(frame.module.says, PREFIXES))
@@ -614,7 +615,3 @@ def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
             if isinstance(target, ast.Attribute)
         ]
     return known
-
-
-def _is_stack(value: Value | None) -> bool:
-    return isinstance(value, Seq) and value.type == "Sequential"

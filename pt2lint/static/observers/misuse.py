@@ -26,6 +26,7 @@ from pt2lint.static.values import (
     Seq,
     Value,
     Wrapped,
+    is_stack,
     join,
     may_be_plain,
     options,
@@ -85,7 +86,7 @@ class Misuse:
                 self.looked_up(node, func.receiver, args[0], frame)
             method = func.name.rpartition(".")[2]
             module = self.at.models.named("module base")  # which a list of modules is, too
-            roles = self.at.models.of(f"{module}.{method}" if _is_stack(func.receiver) else func.name).roles
+            roles = self.at.models.of(f"{module}.{method}" if is_stack(func.receiver) else func.name).roles
             if not roles and func.name != "builtins.setattr":
                 pass  # most names
             elif "compiles" in roles and node.args:
@@ -310,7 +311,7 @@ class Misuse:
     def is_plain_module(self, value: Value) -> bool:
         """Whether it is a module of a known class, as that makes it."""
         if not isinstance(value, Instance):
-            return _is_stack(value)
+            return is_stack(value)
         known = value.external is not None and not self.at.models.plays(value.external, "module base")
         return self.at.classes.is_module(value.cls) if value.cls is not None else known
 
@@ -429,7 +430,7 @@ class Misuse:
         """Whether it is asked what becomes of the names where this takes the place of a part: it may be a module's
         wrapper, of which the file does not know."""
         inner = value.inner
-        may_be = all(o is UNKNOWN or isinstance(o, Instance) or _is_stack(o) for o in options(inner))
+        may_be = all(o is UNKNOWN or isinstance(o, Instance) or is_stack(o) for o in options(inner))
         if frame.region or value.within or not may_be:
             return False
         return self.at.notebook.listens("replace part", frame) and not self._knows(frame)
@@ -585,11 +586,7 @@ def _listed(value: Value) -> list[Value]:
 
 def _is_compiled_module(value: Value) -> bool:
     inner = value.inner if isinstance(value, Wrapped) and value.how == "compiled" else None
-    return isinstance(inner, Instance) or _is_stack(inner)
-
-
-def _is_stack(value: Value | None) -> bool:
-    return isinstance(value, Seq) and value.type == "Sequential"
+    return isinstance(inner, Instance) or is_stack(inner)
 
 
 def _heads(node: ast.expr) -> Iterator[str]:

@@ -566,6 +566,16 @@ def mixed(value: Value, loose: bool = False) -> Value:
     return value
 
 
+def is_dtype(value: Value | None) -> bool:
+    """Whether it is a dtype of torch."""
+    return isinstance(value, Py) and value.type == "dtype"
+
+
+def is_stack(value: Value | None) -> bool:
+    """Whether it is an `nn.Sequential` of layers that are known."""
+    return isinstance(value, Seq) and value.type == "Sequential"
+
+
 def is_none(value: Value) -> bool | None:
     """True if the value is None, False if it cannot be, None if it may be."""
     if isinstance(value, Py):
