@@ -31,6 +31,7 @@ class Arms:
 
 
 def read_arms(function: FunctionCode, node: cst.If) -> Arms:
+    """Both sides of a branch; raises Refused where they are not two ways to one end."""
     then = _statements(node.body)
     orelse = _else(node)
     if then is None or orelse is None:
@@ -129,6 +130,7 @@ def replacement(
 
 
 def elements(value: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """The values of a tuple that is written out, or the one value."""
     return [one.value for one in value.elements] if isinstance(value, cst.Tuple) else [value]
 
 
@@ -142,6 +144,7 @@ def read_branch(function: FunctionCode, node: cst.If, kind: Kind) -> tuple[Condi
 
 
 def ordered(condition: Condition, then: str, orelse: str) -> tuple[str, str]:
+    """What to select where the condition's tensor is true, and where it is not."""
     return (orelse, then) if condition.negated else (then, orelse)
 
 

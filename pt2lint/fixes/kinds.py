@@ -24,6 +24,7 @@ Kind: TypeAlias = "Callable[[cst.CSTNode], str]"
 
 
 def words(text: str) -> frozenset[str]:
+    """The words of a text, each once: for long lists of names."""
     return frozenset(text.split())
 
 

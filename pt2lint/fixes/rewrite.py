@@ -417,6 +417,7 @@ def _uses(node: cst.CSTNode) -> tuple[Use, ...]:
 
 
 def reads(*nodes: cst.CSTNode) -> set[str]:
+    """The names that are read below the nodes."""
     return {use.name for use in uses(*nodes) if not use.binds}
 
 
@@ -448,6 +449,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def ancestors(function: FunctionCode, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The nodes around the node, the innermost first."""
     here = function.parent(node)
     while here is not None:
         yield here
@@ -455,6 +457,7 @@ def ancestors(function: FunctionCode, node: cst.CSTNode) -> Iterator[cst.CSTNode
 
 
 def enclosing_function(function: FunctionCode, node: cst.CSTNode) -> cst.FunctionDef | None:
+    """The innermost function around the node, not the node itself."""
     return next((n for n in ancestors(function, node) if isinstance(n, cst.FunctionDef)), None)
 
 
@@ -535,6 +538,7 @@ def bound_before(function: FunctionCode, name: str, statement: cst.CSTNode) -> b
 
 
 def surely_binds(statement: cst.CSTNode) -> set[str]:
+    """The names that are bound once the statement is done, whatever way it went."""
     if isinstance(statement, cst.SimpleStatementLine | cst.FunctionDef | cst.ClassDef):
         return set(binds(statement)) if not isinstance(statement, cst.FunctionDef) else {statement.name.value}
     if isinstance(statement, cst.With):

@@ -276,6 +276,7 @@ def fake(operator: str) -> Fix:
 
 
 def told(description: str) -> Fix:
+    """What is left to the user, in an imperative, without the full stop."""
     return Fix(f"{description}; {LEFT_TO_YOU}.", "unsafe", ())
 
 

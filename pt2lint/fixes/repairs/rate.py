@@ -66,6 +66,7 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
 
 
 def drawn_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Comparison | None:
+    """The comparison in a test of a number that torch.rand draws, with a rate that is above it."""
     if isinstance(test, cst.BooleanOperation):
         return drawn_comparison(function, test.left) or drawn_comparison(function, test.right)
     if isinstance(test, cst.UnaryOperation):
