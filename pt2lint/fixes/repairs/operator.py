@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import libcst as cst
@@ -200,29 +200,15 @@ def _written(
         return Refusal("a name that the repair needs is taken")
     end = function.range(owner)[2] + 1
     torch, imports = torch_name(function, "torch", end)
-    space = namespace(function)
-    schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
     names = ", ".join(types)
     passed = ", ".join(_as_given(function, owner, one, type_) for one, type_ in types.items())
-    tags = f"{indent}tags=({torch}.Tag.nondeterministic_seeded,),\n" if function.target >= TAGS else ""
-    signature = _signature(function, owner)
+    body = [f"return {torch}.from_numpy({host}({passed}))"]
+    fake = [*lines, f"return {torch}.empty({shape}, dtype={torch}.{dtype})"]
     after = f"""
 
-@{torch}.library.custom_op(
-{indent}"{space}::{name.strip("_")}",
-{indent}mutates_args=(),
-{indent}schema="({schema}) -> Tensor",
-{tags})
-def {operator}(apart, {names}):
-{indent}return {torch}.from_numpy({host}({passed}))
+{host_operator(function, torch, operator, name, types, body, fake)}
 
-
-@{operator}.register_fake
-def _(apart, {names}):
-{"".join(f"{indent}{line}{chr(10)}" for line in lines)}{indent}return {torch}.empty({shape}, dtype={torch}.{dtype})
-
-
-{signature}
+{_signature(function, owner)}
 {indent}# An empty tensor of its own for each call: of two calls that look alike the compiler would make one.
 {indent}return {operator}({torch}.empty(0), {names}).numpy()
 """
@@ -237,6 +223,37 @@ def _(apart, {names}):
         "computed on the host at each call. It assumes that the function changes none of its arguments.",
         edits,
     )
+
+
+def host_operator(
+    function: FunctionCode,
+    torch: str,
+    operator: str,
+    title: str,
+    types: Mapping[str, str],
+    body: Iterable[str],
+    fake: Iterable[str],
+) -> str:
+    """The lines of a custom operator, `title` in its namespace, that is given an empty tensor `apart` and arguments of
+    these types of a schema: `body` is its code, `fake` that of its fake. `torch` is what the file calls torch."""
+    indent = function.module.default_indent
+    schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
+    given = ", ".join(["apart", *types])
+    tags = f"{indent}tags=({torch}.Tag.nondeterministic_seeded,),\n" if function.target >= TAGS else ""
+    code, shape = ("\n".join(indent + one if one else "" for one in lines) for lines in (body, fake))
+    return f"""@{torch}.library.custom_op(
+{indent}"{namespace(function)}::{title.strip("_")}",
+{indent}mutates_args=(),
+{indent}schema="({schema}) -> Tensor",
+{tags})
+def {operator}({given}):
+{code}
+
+
+@{operator}.register_fake
+def _({given}):
+{shape}
+"""
 
 
 def line_above(function: FunctionCode, owner: cst.FunctionDef) -> int | None:

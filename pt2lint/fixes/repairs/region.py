@@ -13,7 +13,7 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.layout import broken
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.repairs.operator import DTYPES, TAGS, line_above, namespace, schema_type
+from pt2lint.fixes.repairs.operator import DTYPES, host_operator, line_above, schema_type
 from pt2lint.fixes.rewrite import (
     Refusal,
     Refused,
@@ -375,7 +375,12 @@ def _written(
         function.module.code_for_node(replaced(one, {each: cst.Name(each.attr.value) for each in attributes}))
         for one in region
     ).splitlines()[blank:]  # fmt: skip
-    made = _operator(function, lines, name, shape, types, (operator, torch, numpy))
+    deep = len(lines[0]) - len(lines[0].lstrip())
+    body = [one[deep:] if one.strip() else "" for one in lines]
+    body.append(f"return {torch}.from_numpy({numpy}.ascontiguousarray({name}))")
+    length = shape[0] if not shape[1] else f"{shape[0]} {'+' if shape[1] > 0 else '-'} {abs(shape[1])}"
+    fake = [f"return {torch}.empty({length}, dtype={torch}.{shape[2]})"]
+    made = host_operator(function, torch, operator, operator, types, body, fake) + "\n\n"
     given = ", ".join(
         next((source(function, each) for each in attributes if each.attr.value == one), one) for one in types
     )
@@ -404,39 +409,3 @@ def _written(
             Edit(function.path, begin, 1, end, 1, "".join(one + "\n" for one in call)),
         ),
     )
-
-
-def _operator(
-    function: FunctionCode,
-    lines: Sequence[str],
-    name: str,
-    shape: Shape,
-    types: dict[str, str],
-    called: tuple[str, str, str],
-) -> str:
-    """The custom operator whose body the lines are; `called` is what it, torch and NumPy are called here."""
-    operator, torch, numpy = called
-    indent = function.module.default_indent
-    deep = len(lines[0]) - len(lines[0].lstrip())
-    body = "\n".join(indent + one[deep:] if one.strip() else "" for one in lines)
-    names = ", ".join(types)
-    schema = ", ".join(["Tensor apart", *(f"{type_} {one}" for one, type_ in types.items())])
-    tags = f"{indent}tags=({torch}.Tag.nondeterministic_seeded,),\n" if function.target >= TAGS else ""
-    space = namespace(function)
-    length = shape[0] if not shape[1] else f"{shape[0]} {'+' if shape[1] > 0 else '-'} {abs(shape[1])}"
-    return f"""@{torch}.library.custom_op(
-{indent}"{space}::{operator.strip("_")}",
-{indent}mutates_args=(),
-{indent}schema="({schema}) -> Tensor",
-{tags})
-def {operator}(apart, {names}):
-{body}
-{indent}return {torch}.from_numpy({numpy}.ascontiguousarray({name}))
-
-
-@{operator}.register_fake
-def _(apart, {names}):
-{indent}return {torch}.empty({length}, dtype={torch}.{shape[2]})
-
-
-"""
