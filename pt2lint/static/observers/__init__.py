@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.observers.asserted_objects import AssertedObjects
 from pt2lint.static.observers.array_keys import ArrayKeys
+from pt2lint.static.observers.asserted_objects import AssertedObjects
 from pt2lint.static.observers.bypassed import Bypassed
 from pt2lint.static.observers.cached_functions import CachedFunctions
 from pt2lint.static.observers.callers_loops import CallersLoops
