@@ -35,10 +35,11 @@ def parse(text: str) -> Held:
         short = value.removeprefix("torch.")
         if short in DTYPES:
             return "dtype", DTYPES[short]
-        near = get_close_matches(short, DTYPES, n=1, cutoff=0)
-        raise ValueError(
-            f'holds "{text}", but that is no floating-point dtype; did you mean "dtype={near[0]}"?'
+        near = get_close_matches(short, DTYPES, n=1, cutoff=0.8)
+        more = (
+            f'did you mean "dtype={near[0]}"?' if near else "there are float16, bfloat16, float32 and float64"
         )
+        raise ValueError(f'holds "{text}", but that is no floating-point dtype; {more}')
     if not all(part.isidentifier() for part in name.split(".")):
         raise ValueError(
             f'holds "{text}", but {name or "nothing"} is no name; write it as in "config.use_cache=False"'

@@ -293,7 +293,10 @@ def parse_torch(value: object) -> tuple[int, int]:
     found = _TORCH.match(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError('should be a torch version, as in "2.13"')
-    return int(found[1]), int(found[2])
+    version = int(found[1]), int(found[2])
+    if version < (2, 0):
+        raise ValueError(f"is {value}, which has no torch.compile: it came with torch 2.0")
+    return version
 
 
 KEYS: dict[str, Callable[[object], Any]] = {

@@ -131,6 +131,11 @@ def test_a_broken_section_is_told_and_the_files_linted(run) -> None:
         (["--ignore", "a-b"], '--ignore: "A-B" is no code'),
         (["--roots", "all"], '--roots all: it should be one of "modules",'),
         (["--target-torch", "new"], '--target-torch new: should be a torch version, as in "2.13"'),
+        (["--target-torch", "1.13"], "--target-torch 1.13: is 1.13, which has no torch.compile"),
+        (
+            ["--assume", "dtype=int8"],
+            "no floating-point dtype; there are float16, bfloat16, float32 and float64",
+        ),
         (["--verify", "--memory", "lots"], '`memory` should be a size such as "8G" or "512M", not "lots"'),
         (["--verify", "--memory", "inf"], 'such as "8G" or "512M", not "inf"'),
         (["--verify", "--timeout", "-3"], "should be positive"),
