@@ -42,9 +42,7 @@ UNDER = "told with line "  # how the note of a finding begins whose line another
 # What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
 WHOLE_NUMBERS = "It is tried with other whole numbers, too"
 OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
-IN_TENSOR = (
-    "Start it as a tensor of no dimensions"  # what a fix says that keeps a number of Python in a tensor
-)
+IN_TENSOR = "Start it as a 0-dim tensor"  # what a fix says that keeps a number of Python in a tensor
 SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
 

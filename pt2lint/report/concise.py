@@ -5,7 +5,7 @@ from __future__ import annotations
 from pt2lint.finding import Finding
 from pt2lint.report import Report
 from pt2lint.report.next_step import next_command
-from pt2lint.report.text import also, costliest_first, place_of, reason, standing, summary
+from pt2lint.report.text import also, costliest_first, place_of, reason, standing, summary, words
 
 
 def render(report: Report) -> str:
@@ -34,7 +34,7 @@ def _line(report: Report, finding: Finding) -> str:
             finding.fixes,
             key=lambda fix: (fix.proven is False, fix.is_told, not fix.proven, fix.is_workaround),
         )
-        parts.append(f"fix ({standing(first)}): {first.description}")
+        parts.append(f"fix ({standing(first)}): {words(first)}")
     command = next_command(finding, report.asked)
     if command:
         parts.append(f"next: {command}")

@@ -109,7 +109,7 @@ class RandomCall(GraphBreak):
             "call uuid": MADE_BEFORE,
             "call secrets": MADE_BEFORE,
             COMPUTED: (
-                "Draw it as a tensor of no dimensions, `torch.empty(()).uniform_(0, 1)`, with which one computes "
+                "Draw it as a 0-dim tensor, `torch.empty(()).uniform_(0, 1)`, with which one computes "
                 "in the graph; or draw it before the compiled code runs, and pass it on"
             ),
             "": (

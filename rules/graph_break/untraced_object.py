@@ -39,7 +39,7 @@ INSTEAD = MappingProxyType(
         ),
         "order": "Give `sorted` a key that returns numbers or texts: `key=lambda entry: entry.rank`",
         "decorated": (
-            "Enter the context inside of the method (`with torch.no_grad():`), or make the object before the compiled "
+            "Enter the context inside the method (`with torch.no_grad():`), or make the object before the compiled "
             "code runs"
         ),
         "hook": (

@@ -94,7 +94,7 @@ class AttributeSet(Rule):
         steps = what != "text" and self.is_stepped(node, op, turns)
         once = not strong and (what == "fraction" or (what == "number" and becomes_input))
         op = self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it")
-        often = "after some turns" if steps else "at every turn"
+        often = "after some iterations" if steps else "in every iteration"
         kind = "text" if what == "text" else "number"
         which = f", and `{op.detail('through')}` makes it `{op.detail('sets')}`" if op.detail("sets") else ""
         costs = (
@@ -125,7 +125,7 @@ class AttributeSet(Rule):
         return statement.value if isinstance(statement, cst.Assign) else None
 
     def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:
-        """Whether it is set to a "number", a "fraction" or a "text" that is another one at every turn."""
+        """Whether it is set to a "number", a "fraction" or a "text" that is another one in every iteration."""
         word = op.arg(0)
         if op.detail("sets") and isinstance(node, cst.BaseExpression):
             return self.kind(node, word, turns)

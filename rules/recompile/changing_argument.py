@@ -155,7 +155,7 @@ class ChangingArgument(CompiledCall):
                 continue
             what = "" if op.detail("no tensors") else self.what(argument, op, turns)
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
-                what = "is another text at every turn"
+                what = "is another string in every iteration"
             if what:
                 each = "length" if "length" in what else "one" if "text" in what else ""
                 told = f"each {each} is compiled again" if each else self.cost(op)
@@ -164,7 +164,9 @@ class ChangingArgument(CompiledCall):
                     self.shown(op, argument.key, "is used here"),
                     f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; "
                     + ("always alike, it costs nothing" if each == "one" else self.costless(argument, op)),
-                    severity=self.severity_of(op) if "read out" in what or "at every turn" in what else None,
+                    severity=self.severity_of(op)
+                    if "read out" in what or "in every iteration" in what
+                    else None,
                 )
 
     def spread(self, node: cst.Call, op: Op) -> Iterator[Argument]:
@@ -194,7 +196,7 @@ class ChangingArgument(CompiledCall):
 
     def changing_part(self, argument: Argument, op: Op, turns: Turns) -> str:
         """What the compiled function reads of a dictionary or an object, and is another number at every call: read out
-        of a tensor where it is made, or set at every turn."""
+        of a tensor where it is made, or set in every iteration."""
         read = op.detail(f"parts {argument.key}").split()
         if not read:
             return ""
@@ -216,7 +218,7 @@ class ChangingArgument(CompiledCall):
         return turns.number(value) or turns.fraction(value) or self.is_read(made(self.function, value))
 
     def set_in(self, place: cst.BaseExpression, turns: Turns) -> Iterator[tuple[str, bool]]:
-        """What the loops around set, and whether to another number at every turn: `options.rate = n / 10`,
+        """What the loops around set, and whether to another number in every iteration: `options.rate = n / 10`,
         `options["rate"] = n / 10`, `cache.position += 1`."""
         name = place.value if isinstance(place, cst.Name) else ""
         for loop in turns.loops if name else ():
@@ -252,12 +254,12 @@ class ChangingArgument(CompiledCall):
         if argument.use and self.is_rate(value, turns):
             return "is a learning rate, which a schedule sets to other numbers,"
         if turns.bound_in(value):
-            return "is made with another number at every turn"
+            return "is made with another number in every iteration"
         if self.is_fixed(op) and (turns.number(value) or turns.fraction(value)):
             return ""  # PTR207 tells it
         read = argument.use == "read" or (argument.use == "array" and not turns.number(value))
         if read and turns.are_any and self.is_another(argument, op, meaning, turns):
-            return "is another number at every turn"
+            return "is another number in every iteration"
         if read and word.startswith(("int", "unknown")) and turns.stepped(value):
             return "is another number after some turns"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
@@ -297,7 +299,7 @@ class ChangingArgument(CompiledCall):
         )
 
     def is_another(self, argument: Argument, op: Op, meaning: cst.BaseExpression, turns: Turns) -> bool:
-        """Whether it is a number, and another one at every turn."""
+        """Whether it is a number, and another one in every iteration."""
         value, word = argument.value, argument.word
         if not are_numbers(word):
             # What the code itself compiles computes, and so does what is given a tensor.

@@ -111,8 +111,8 @@ class GlobalCounter(Rule):
         self.report(
             node,
             self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it"),
-            f"{self.quote(node)} is another number at every turn, which `{op.detail('to')}` reads as a constant: a "
-            "recompilation at each, and eager from the limit on; passed as an argument it costs one",
+            f"{self.quote(node)} is another number in every iteration, which `{op.detail('to')}` reads as a constant: "
+            "a recompilation at each, and eager from the limit on; passed as an argument it costs one",
         )
 
     def is_target(self, node: cst.CSTNode) -> bool:

@@ -65,7 +65,7 @@ class KeptNumber(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is a number of Python that every compiled call changes: Dynamo guards on it and "
+            f"`{self.text(node)}` is a Python number that every compiled call changes: Dynamo guards on it and "
             "compiles again; in a tensor (`torch.tensor(0.0)`) it costs nothing",
             fixes=in_tensor(self.function, node, op.detail("made")),
             severity="warning" if self.is_constant(node) else None,

@@ -96,7 +96,7 @@ class ModuleCounter(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is a whole number that compiled code changes: {cost}; a buffer costs none",
+            f"`{self.text(node)}` is an int that compiled code changes: {cost}; a buffer costs none",
             fixes=self.counted(node, op) if isinstance(node, cst.Attribute) else (),
             severity="note" if few else None,
         )

@@ -83,7 +83,7 @@ class UnrolledNumber(CompiledCall):
     name = "unrolled-number"
     instead = MappingProxyType(
         {
-            "": "Compile what one turn does, and loop outside; what a number picks can be picked outside "
+            "": "Compile what one iteration does, and loop outside; what a number picks can be picked outside "
             "and passed"
         }
     )
@@ -102,7 +102,7 @@ class UnrolledNumber(CompiledCall):
                 self.say(
                     op,
                     argument,
-                    f"is a tensor of no dimensions by which {self.callee(op)} picks from another: Dynamo takes the "
+                    f"is a 0-dim tensor by which {self.callee(op)} picks from another: Dynamo takes the "
                     f"number in it for a constant, and each is {ANEW}",
                     use,
                 )

@@ -126,7 +126,7 @@ class IsinstanceOfCompiled(Rule):
             inner = op.detail("plain")
         if isinstance(call, cst.Call) and call.args and not self.narrows(call):
             fix = self.fix(
-                "Ask the module inside of the wrapper, where there is one.",
+                "Ask the module inside the wrapper, where there is one.",
                 *rewrite(self.function, {call.args[0].value: cst.parse_expression(inner)}),
             )
         says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
@@ -136,7 +136,7 @@ class IsinstanceOfCompiled(Rule):
 
     def narrows(self, test: cst.Call) -> bool:
         """Whether a type checker may learn the type from `isinstance(model, Net)`: in a function with annotations, but
-        for a parameter that is annotated so. Asked of what is inside of the wrapper, it would learn nothing."""
+        for a parameter that is annotated so. Asked of what is inside the wrapper, it would learn nothing."""
         around: cst.CSTNode | None = test
         while around is not None and not isinstance(around, cst.FunctionDef):
             around = self.function.parent(around)

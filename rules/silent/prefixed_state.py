@@ -248,7 +248,7 @@ class PrefixedState(Rule):
             severity="note",
             fixes=[
                 self.fix(
-                    "Take the prefix out of the keys, and load into the module inside of the wrapper.",
+                    "Take the prefix out of the keys, and load into the module inside the wrapper.",
                     self.edit(node.func.value, inside(name)),
                     self.edit(state, plain),
                 )

@@ -103,7 +103,7 @@ class SettingElsewhere(Rule):
                     node,
                     op,
                     f"{self.quote(node)} is left again before anything is compiled: that happens at the first call, "
-                    "which is outside of the `with`",
+                    "which is outside the `with`",
                 )
 
     def told_of_thread(self, node: cst.CSTNode, op: Op) -> None:

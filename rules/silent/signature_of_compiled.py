@@ -104,7 +104,7 @@ class SignatureOfCompiled(Rule):
             op,
             says,
             severity=severity(op) if op.name == "signature of given" else None,
-            fixes=[self.fix("Ask the module inside of the wrapper.", *edit)] if edit else [],
+            fixes=[self.fix("Ask the module inside the wrapper.", *edit)] if edit else [],
         )
 
     def named(self, node: cst.CSTNode, op: Op) -> None:
@@ -123,9 +123,7 @@ class SignatureOfCompiled(Rule):
             op,
             f"{self.quote(name)} is the wrapper's, `OptimizedModule`"
             f"{WHERE if op.detail('maybe') else ': torch.compile wrapped the module'}",
-            fixes=[
-                self.fix("Ask the module inside of the wrapper.", *rewrite(self.function, {module: inner}))
-            ],
+            fixes=[self.fix("Ask the module inside the wrapper.", *rewrite(self.function, {module: inner}))],
         )
 
     def named_by_class(self, node: cst.Attribute, op: Op) -> None:
@@ -141,9 +139,7 @@ class SignatureOfCompiled(Rule):
             op,
             f"{self.quote(node)} is `OptimizedModule` of any module that torch.compile wrapped",
             severity=severity(op),
-            fixes=[
-                self.fix("Ask the module inside of the wrapper.", *rewrite(self.function, {whose: inner}))
-            ],
+            fixes=[self.fix("Ask the module inside the wrapper.", *rewrite(self.function, {whose: inner}))],
         )
 
     def is_asked(self, node: cst.Attribute) -> bool:

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import pt2lint.report
-from pt2lint.finding import Problem, Step
+from pt2lint.finding import LEFT_TO_YOU, Problem, Step
 from pt2lint.report import page, render
 from pt2lint.report.place import Place
 from pt2lint.report.text import statistics
@@ -29,6 +29,13 @@ def test_text_shows_place_code_source_flow_and_fix() -> None:
         "\n"
         "Found 1 finding in 2 files. 1 can be fixed with --fix.\n"
     )
+
+
+def test_what_is_told_by_hand_says_so_once() -> None:
+    """Where the fix is marked as one by hand, its last words would say it again."""
+    told = replace(ITEM.fixes[0], description=f"Draw it outside; {LEFT_TO_YOU}.", edits=())
+    for format in ("text", "concise"):
+        assert "fix (by hand): Draw it outside." in render(format, report(replace(ITEM, fixes=(told,))))
 
 
 def test_text_marks_stand_beneath_wide_characters_and_tabs() -> None:

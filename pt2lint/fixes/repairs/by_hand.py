@@ -89,7 +89,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     elif isinstance(tested := _tested(function, node), cst.While):
         yield told(
             "Take a fixed number of turns and keep what is done, with `torch.where(done, old, new)`; or compile what "
-            "one turn does, and call that in the loop"
+            "one iteration does, and call that in the loop"
         )
     elif isinstance(tested, cst.If) and _only_tells(function, tested):
         yield told(

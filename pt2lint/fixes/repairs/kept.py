@@ -131,7 +131,7 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
     edit = Edit(function.path, line, column, line, end, f"{torch}.tensor({float(number)})")
     return fix(
         f"{IN_TENSOR}, as torch's own optimizers do: Dynamo does not guard on its value. "
-        "Assumes that nothing else needs a number of Python (a checkpoint that was saved before has one).",
+        "Assumes that nothing else needs a Python number (a checkpoint that was saved before has one).",
         (edit,),
     )
 
