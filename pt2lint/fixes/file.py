@@ -60,13 +60,18 @@ class File:
         return list(_imports(self.tree.body, "always"))
 
     @cached_property
+    def nodes(self) -> Sequence[ast.AST]:
+        """All nodes of the tree, as `ast.walk` gives them: repairs of many functions look through them."""
+        return [*ast.walk(self.tree)]
+
+    @cached_property
     def _inside(self) -> set[str]:
         """The names that imports inside functions bind."""
         if not _INDENTED_IMPORT.search(self.source):
             return set()
         return {
             (alias.asname or alias.name).split(".")[0]
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.Import | ast.ImportFrom)
             for alias in node.names
         } - {one.local for one in self.imports}
@@ -105,7 +110,7 @@ class File:
         names = {one.local: one.target for one in self.imports}
         return [
             node
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.Name | ast.Attribute | ast.Call)
             and qualified(node.func if isinstance(node, ast.Call) else node, names) == "torch.compile"
         ]
@@ -273,7 +278,7 @@ class File:
     def reads(self) -> dict[str, int]:
         """How often each name is read, in all of the file."""
         count: dict[str, int] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
                 count[node.id] = count.get(node.id, 0) + 1
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
@@ -335,17 +340,21 @@ def first_line(statement: ast.stmt) -> int:
     return min([statement.lineno, *(one.lineno for one in decorators)])
 
 
-def layers(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """The attributes below the node that are made by the call of one name, with the name: `self.layer = Layer()`."""
-    for one in ast.walk(tree):
-        if (
-            isinstance(one, ast.Assign)
+def layers(tree: ast.AST) -> list[tuple[str, str]]:
+    """The attributes below the node that are made by the call of one name, with the name: `self.layer = Layer()`. The
+    node keeps them."""
+    known: list[tuple[str, str]] | None = tree.__dict__.get("pt2lint_layers")
+    if known is None:
+        known = tree.__dict__["pt2lint_layers"] = [
+            (target.attr, one.value.func.id)
+            for one in ast.walk(tree)
+            if isinstance(one, ast.Assign)
             and isinstance(one.value, ast.Call)
             and isinstance(one.value.func, ast.Name)
-        ):
-            for target in one.targets:
-                if isinstance(target, ast.Attribute):
-                    yield target.attr, one.value.func.id
+            for target in one.targets
+            if isinstance(target, ast.Attribute)
+        ]
+    return known
 
 
 @lru_cache(maxsize=8)

@@ -189,7 +189,7 @@ def _dead(function: FunctionCode, after: cst.Module) -> list[cst.CSTNode] | None
     """The assignments of names that were read before and are no longer; None where one of them must stay."""
     gone = reads(function.module) - reads(after)
     dead: list[cst.CSTNode] = []
-    for line_ in walk(after):
+    for line_ in walk(after) if gone else ():
         made = assigned(line_) if isinstance(line_, cst.SimpleStatementLine) else None
         if isinstance(line_, cst.SimpleStatementLine) and made is not None and made[0] in gone:
             if not _is_plain(made[1]) or line_.leading_lines or line_.trailing_whitespace.comment:

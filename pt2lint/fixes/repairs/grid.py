@@ -471,7 +471,7 @@ def _callers(
     lines = sorted(
         {
             one.lineno
-            for one in ast.walk(tree)
+            for one in file_of(function).nodes
             if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr in called
         }
     )

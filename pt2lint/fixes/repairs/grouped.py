@@ -72,7 +72,7 @@ def every_weight(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if not read or not all(_returned(function, one) for one in read):
         return Refusal("more is done with the list than to return it")
     edits = [*rewrite(function, new)]
-    for one in ast.walk(file_of(function).tree):
+    for one in file_of(function).nodes:
         if not isinstance(one, ast.FunctionDef) or name not in [arg.arg for arg in one.args.args]:
             continue
         there = neighbour(function, one.lineno)

@@ -68,7 +68,7 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if len(new) == 1:
         return Refusal("the function itself does not read it")
     first, _, last, _ = function.range(owner)
-    for other in ast.walk(file_of(function).tree):
+    for other in file_of(function).nodes:
         if (
             isinstance(other, ast.Attribute)
             and isinstance(other.ctx, ast.Load)
@@ -189,7 +189,7 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
         return Refusal("more than one statement fills it")
     assert isinstance(node, cst.Attribute)
     first, _, last, _ = function.range(guard)
-    assign = next((n for n in ast.walk(file_of(function).tree) if _assigns(n, first, last)), None)
+    assign = next((n for n in file_of(function).nodes if _assigns(n, first, last)), None)
     init = _init_of(function, first)
     if not isinstance(assign, ast.Assign) or init is None:
         return Refusal("there is no `__init__`")

@@ -195,7 +195,7 @@ def _name(function: FunctionCode, node: cst.Call, owner: cst.FunctionDef) -> str
         and isinstance(call.func, ast.Attribute)
         and call.func.attr in _METHODS
         and call.lineno < line
-        for one in ast.walk(file_of(function).tree)
+        for one in file_of(function).nodes
         if isinstance(one, ast.FunctionDef) and one.name == found
         for call in ast.walk(one)
     )

@@ -291,12 +291,12 @@ def _may_get_array(function: FunctionCode, name: cst.Name) -> bool:
     file = file_of(function)
     arrays = {
         alias.asname or alias.name
-        for node in ast.walk(file.tree)
+        for node in file.nodes
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name in ("numpy", "cv2")
     }
-    for caller in ast.walk(file.tree):
+    for caller in file.nodes:
         if isinstance(caller, ast.FunctionDef | ast.AsyncFunctionDef) and caller.name != owner.name.value:
             inside = list(ast.walk(caller))
             calls = {ast.unparse(one.func).rpartition(".")[2] for one in inside if isinstance(one, ast.Call)}

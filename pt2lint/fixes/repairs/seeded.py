@@ -80,7 +80,7 @@ def seed_kept(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("the file makes no generator of Python")
     name = owner.name.value
     found: list[tuple[str, Drawn]] = []
-    for one in ast.walk(file_of(function).tree):
+    for one in file_of(function).nodes:
         if not isinstance(one, ast.FunctionDef):
             continue
         if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(one)):

@@ -229,9 +229,7 @@ def _compiled(step: _Step, names: Sequence[str]) -> tuple[list[str], list[tuple[
 
 def _defined(step: _Step) -> int:
     """How many functions of the file have the step's name."""
-    return sum(
-        isinstance(one, ast.FunctionDef) and one.name == step.node.name for one in ast.walk(step.file.tree)
-    )
+    return sum(isinstance(one, ast.FunctionDef) and one.name == step.node.name for one in step.file.nodes)
 
 
 def _calls(step: _Step) -> Iterator[tuple[ast.Call, list[ast.AST]]]:
