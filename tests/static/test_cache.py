@@ -638,6 +638,64 @@ def test_a_body_that_nobody_runs_counts_by_what_is_asked_of_it(
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", other.replace(old, new))
 
 
+ASKING = """
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        first()
+
+    def same(self, x):
+        return x
+
+    def listed(self, x):
+        if hasattr(self, "table"):
+            return x.tolist()
+        return x
+
+    def prepare(self, x):
+        x = x + 2
+
+
+def first():
+    second()
+
+
+def second():
+    x = torch.zeros(1)
+    x = x + 3
+
+
+def halve"""
+MADE = """
+
+class Other(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.base = Base()
+
+    def forward(self, x):
+        return self.base.listed(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "body", "telling"),
+    [
+        (MADE, "x = x + 2", 'self.register_buffer("table", x)'),
+        ("", "x = x + 3", "x.backward()"),
+    ],
+)
+def test_texts_and_gradients_count_where_somebody_asks_for_them(
+    apart: Cache, analysed: list[list[str]], more: str, body: str, telling: str
+) -> None:
+    lib = f"{LIB.partition('class Base')[0].rstrip()}\n{ASKING}{LIB.partition('def halve')[2]}"
+    looked_into(apart, analysed, "lib.py", lib)
+    looked_into(apart, analysed, "net.py", USING + more)
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", lib.replace(body, "x = x + 4"))
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", lib.replace(body, telling))
+
+
 def test_what_was_moved_is_moved_again(apart: Cache, analysed: list[list[str]]) -> None:
     text = LIB
     for _ in range(3):

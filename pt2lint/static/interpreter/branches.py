@@ -10,7 +10,6 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import (
     MAX_PASSED,
     always,
-    asks_by_name,
     fails,
     gives_nothing,
     is_something,
@@ -34,7 +33,7 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, is_name, says_none, unit_of, walk
+from pt2lint.static.source.nodes import SIMPLE, FunctionNode, asks_by_name, is_name, says_none, unit_of, walk
 from pt2lint.static.values import Func, Instance, Value, tensor_of
 
 if TYPE_CHECKING:

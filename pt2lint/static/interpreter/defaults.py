@@ -9,7 +9,6 @@ from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
     Under,
     added_under,
-    asks_by_name,
     asks_for_one,
     asks_whether_none,
     came_out,
@@ -164,7 +163,7 @@ class Defaults:
             or name in each.annotations
             or each.assigned(name)
             or self.at.classes.find_method(each, name)
-            or (_says_otherwise(each, name) if each.module is cls.module else each.mentioning(name))
+            or (each.says(name) if each.module is cls.module else each.mentioning(name))
             for each in own
         )
 
@@ -476,21 +475,6 @@ def _given_by(call: ast.Call, init: FunctionNode, name: str) -> ast.expr | None:
     by_place = [*init.args.posonlyargs, *init.args.args][above:]
     given = {p.arg: value for p, value in zip(by_place, call.args, strict=False)}
     return (given | {word.arg: word.value for word in call.keywords if word.arg is not None}).get(name)
-
-
-def _says_otherwise(cls: ClassInfo, name: str) -> bool:
-    """Whether a method says a name as a text, `register_buffer("table", table)`, but to ask whether it is there."""
-    asked = {
-        id(part.args[1])
-        for method in cls.methods.values()
-        for part in walk(method)
-        if isinstance(part, ast.Call) and asks_by_name(part) and len(part.args) > 1
-    }
-    return any(
-        isinstance(part, ast.Constant) and part.value == name and id(part) not in asked
-        for method in cls.methods.values()
-        for part in walk(method)
-    )
 
 
 def _makes(value: ast.expr | None, part: Value) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, is_name, says_none, walk, with_defaults
+from pt2lint.static.source.nodes import FunctionNode, asks_by_name, is_name, says_none, walk, with_defaults
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -345,11 +345,6 @@ def looks_up(value: ast.expr) -> bool:
     if isinstance(value, (ast.BoolOp, ast.Compare, ast.UnaryOp)):
         return bool(missing(value))  # `absent = self.step == 0 or self.table is None`
     return isinstance(value, ast.Attribute)
-
-
-def asks_by_name(call: ast.Call) -> bool:
-    """`hasattr(owner, "name")`, `getattr(owner, "name")`"""
-    return is_name(call.func, "hasattr") or is_name(call.func, "getattr")
 
 
 def asked_for(node: ast.expr) -> ast.expr:

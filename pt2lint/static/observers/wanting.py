@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.source.bodies import names_one
 from pt2lint.static.source.nodes import FunctionNode, parts
+from pt2lint.static.values import Func
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -17,11 +19,20 @@ class Wanting:
     def __init__(self, at: Context) -> None:
         self.at = at
         self._trains: dict[ast.AST, bool] = {}
+        words = at.models.last_words
+        self._telling = words("computes gradients") | words("clears gradients")
 
-    def entered(self, definition: FunctionNode | ast.Lambda) -> None:
+    def entered(self, func: Func) -> None:
         """What has a function compute gradients wants them, too: `scaler(loss, optimizer)`."""
         running = self.at.functions.innermost()
-        if running is not None and self._is_training(definition):
+        if running is None:
+            return
+        home = _home(func) if func.node not in self._trains else None
+        if home is not None:
+            # It may well be called and not run again: no more than this is known of its body.
+            func.module.asked("names one", f"{home} {'|'.join(sorted(self._telling))}")
+            self._trains[func.node] = names_one(func.node, self._telling)
+        if self._is_training(func.node):
             self._trains[running] = True
 
     def at_call(self, frame: Frame) -> bool | None:
@@ -41,7 +52,18 @@ class Wanting:
     def _is_training(self, definition: FunctionNode | ast.Lambda) -> bool:
         """Whether a function computes gradients, or clears those that were."""
         if definition not in self._trains:
-            words = self.at.models.last_words
-            telling = words("computes gradients") | words("clears gradients")
-            self._trains[definition] = any(part.attr in telling for part in parts(definition, ast.Attribute))
+            self._trains[definition] = any(
+                part.attr in self._telling for part in parts(definition, ast.Attribute)
+            )
         return self._trains[definition]
+
+
+def _home(func: Func) -> str | None:
+    """The class whose method the function is, "" for one of its file's top level, None for others."""
+    if isinstance(func.node, FunctionNode):
+        cls = func.defined_in
+        if cls is not None and cls.module is func.module and cls.methods.get(func.node.name) is func.node:
+            return cls.name
+        if func.module.functions.get(func.node.name) is func.node:
+            return ""
+    return None

@@ -137,7 +137,7 @@ class Ways:
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         if not callee.region:
-            self.wanting.entered(func.node)
+            self.wanting.entered(func)
 
     def called_compiled(
         self,

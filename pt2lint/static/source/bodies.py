@@ -7,10 +7,20 @@ that, and note nothing: who asks depends on the answer alone, which is a fact of
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, is_name, is_range, walk, with_inner
+from pt2lint.static.source.nodes import (
+    BLOCKS,
+    SIMPLE,
+    FunctionNode,
+    asks_by_name,
+    is_name,
+    is_range,
+    unread_parts,
+    walk,
+    with_inner,
+)
 
 _ADD_WEIGHTS = ("register_parameter", "add_module", "register_module", "ParameterList", "ParameterDict")
 
@@ -44,6 +54,20 @@ def attributes(method: FunctionNode) -> frozenset[str]:
 
 def _attributes(method: FunctionNode) -> frozenset[str]:
     return frozenset(node.attr for node in _nodes(method) if isinstance(node, ast.Attribute))
+
+
+def names_one(function: FunctionNode | ast.Lambda, words: Container[str]) -> bool:
+    """Whether one of the words is the name of an attribute in it, its decorators and defaults included."""
+    return any(node.attr in words for node in unread_parts(function, ast.Attribute))
+
+
+def says(method: FunctionNode, name: str) -> bool:
+    """Whether it says a name as a text, `register_buffer("table", table)`, but to ask whether it is there."""
+    texts = [node for node in unread_parts(method, ast.Constant) if node.value == name]
+    if not texts:
+        return False
+    calls = [node for node in unread_parts(method, ast.Call) if len(node.args) > 1 and asks_by_name(node)]
+    return any(all(text is not call.args[1] for call in calls) for text in texts)
 
 
 def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:

@@ -24,6 +24,7 @@ from pt2lint.static.source.bodies import (
     gives,
     hands,
     puts,
+    says,
     stores,
 )
 from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
@@ -76,6 +77,11 @@ class ClassInfo:
         """The methods in which the attribute is named, of this object or any: all that may read or set it."""
         self.module.asked("attributes", f"{self.name} {name}")
         return [method for method in _saying(self.methods, name) if name in attributes(method)]
+
+    def says(self, name: str) -> bool:
+        """Whether a method says the name as a text, but to ask whether it is there."""
+        self.module.asked("says", f"{self.name} {name}")
+        return any(says(method, name) for method in _saying(self.methods, name))
 
     def gives(self) -> list[tuple[str, ast.Call]]:
         """(name, call) where a method gives an attribute of its object to a call, as the first argument."""

@@ -60,16 +60,23 @@ _LEAVES = {"ctx", "op", "ops", "type_comment", "kind", "attr", "id", "arg", "mod
 def walk(root: ast.AST) -> Sequence[ast.AST]:
     """What `ast.walk` gives, in its order, less operators and contexts; five times as fast. What a function holds is
     asked by many, and kept."""
-    whole = isinstance(root, _FUNCTIONS)
-    if whole:
-        known: Sequence[ast.AST] | None = root.__dict__.get("pt2lint_walk")
-        if known is not None:
-            _ = root.body  # type: ignore[attr-defined]  # which notes that it is read
-            return known
-    found = with_inner([root])
-    if whole:
-        root.__dict__["pt2lint_walk"] = found
-    return found
+    if not isinstance(root, _FUNCTIONS):
+        return with_inner([root])
+    _ = root.body  # which notes that it is read
+    return _unread(root)
+
+
+def _unread(function: FunctionNode) -> Sequence[ast.AST]:
+    """The same, without noting that the body is read."""
+    own = function.__dict__
+    known: Sequence[ast.AST] | None = own.get("pt2lint_walk")
+    if known is None:
+        below: list[ast.AST] = []
+        for name in _names(function.__class__):
+            value = own.get(name)
+            below += [v for v in (value if isinstance(value, list) else (value,)) if isinstance(v, ast.AST)]
+        known = own["pt2lint_walk"] = [function, *with_inner(below)]
+    return known
 
 
 def with_inner(found: list[ast.AST]) -> list[ast.AST]:
@@ -87,12 +94,17 @@ def with_inner(found: list[ast.AST]) -> list[ast.AST]:
 
 def parts(function: FunctionNode | ast.Lambda, kind: type[Node]) -> list[Node]:
     """The nodes of exactly this class in a function, in the order of `walk`. Most who ask want one class, of many."""
+    _ = function.body  # which notes that it is read
+    return unread_parts(function, kind)
+
+
+def unread_parts(function: FunctionNode | ast.Lambda, kind: type[Node]) -> list[Node]:
+    """The same, without noting that the body is read: for who depends on an answer alone (bodies.py)."""
     index: dict[type[ast.AST], list[Any]] | None = function.__dict__.get("pt2lint_parts")
     if index is None:
         index = function.__dict__["pt2lint_parts"] = {}
-        for node in walk(function):
+        for node in walk(function) if isinstance(function, ast.Lambda) else _unread(function):
             index.setdefault(node.__class__, []).append(node)
-    _ = function.body  # which notes that it is read
     return index.get(kind, [])
 
 
@@ -207,6 +219,11 @@ def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
 def says_none(node: ast.AST | None) -> TypeGuard[ast.Constant]:
     """`None`, as it stands in code."""
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def asks_by_name(call: ast.Call) -> bool:
+    """`hasattr(owner, "name")`, `getattr(owner, "name")`"""
+    return is_name(call.func, "hasattr") or is_name(call.func, "getattr")
 
 
 def is_range(node: ast.AST) -> bool:

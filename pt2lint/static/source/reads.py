@@ -118,6 +118,10 @@ DEFINED = "defined"
 # function of one of them and of NAME (bodies.py).
 OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
     "attributes": _attributes,  # whether the attribute is named
+    "names one": lambda function, words: bodies.names_one(
+        function, words.split("|")
+    ),  # of several attributes
+    "says": bodies.says,  # whether it says that as a text
     "stores": _stores,  # what is assigned to it, as text
     "hands": _hands,  # what is assigned to it of another object, as text
     "gives": _gives,  # which attributes, whatever NAME is, are given first to a call, and to which function
