@@ -107,7 +107,7 @@ def _add_what(add: Callable[..., Any]) -> None:
     add(
         "--target-torch",
         metavar="VERSION",
-        help="speak of this torch, as in 2.9 (default: the installed one)",
+        help="the torch that the code runs on, as in 2.9 (default: the installed one)",
     )
     add(
         "--assume",
