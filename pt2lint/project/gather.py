@@ -563,7 +563,9 @@ def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Find
             same = at.text == where.text or not {*enumerate(at.beside)}.isdisjoint(enumerate(where.beside))
             if finding.path != first.path and same and {*first.when} <= {*finding.when}:
                 under[id(finding)] = first
-    return _shared(findings, under, ALIKE)
+    place = {f"{PASTED}{f.place}": f"{ALIKE}{under[id(f)].place}" for f in findings if id(f) in under}
+    told = [replace(f, note=place[f.note]) if f.note in place else f for f in findings]
+    return _shared(told, under, ALIKE)
 
 
 def _told_first(finding: Finding) -> tuple[object, ...]:

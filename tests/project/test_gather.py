@@ -809,8 +809,10 @@ def test_lines_that_are_pasted_into_another_file_and_given_other_names_are_told_
         ("b.py", 8, note),
     ]
     if note:
+        # A function that stands word for word in a third file goes with the lines.
+        Path("c.py").write_text(Path("b.py").read_text().replace("class B", "class C"))
         main(["--no-cache", "."])
-        assert "= then also: line 9, b.py:8" in capsys.readouterr().out
+        assert "= then also: line 9, b.py:8, c.py:8" in capsys.readouterr().out
 
 
 COUNTS = """

@@ -923,6 +923,11 @@ class M(nn.Module):
         ("verbose", "cache is not None", ()),
         # one argument or another
         ("cache is not None", "deep is not None", ("cache is not None or deep is not None",)),
+        (
+            "isinstance(cache, list)",
+            "isinstance(deep, list)",
+            ("isinstance(cache, list) or isinstance(deep, list)",),
+        ),
         ("cache is not None", "self.config.cache", ()),  # an option is no argument
         ("cache is not None", "True", ()),
     ],

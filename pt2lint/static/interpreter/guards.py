@@ -151,11 +151,10 @@ def _given_on_either(a: Path, b: Path) -> Iterator[Guard]:
 def _one_of(a: Path, b: Path, held: Path) -> Path:
     """That one argument or another is given, where each way asks for one: `a is not None or b is not None`. That is
     no option of one way, as images and videos are to a model that sees. Or that one or another is of some type."""
-    types = [
-        [g.text for g in way if g.sort == TYPE and g not in held and g.text[:4] != "not "] for way in (a, b)
-    ]
-    if all(len(texts) == 1 for texts in types) and len({text for (text,) in types}) == 2:
-        return (Guard(OR.join(sorted(text for (text,) in types)), TYPE),)
+    types = [[g for g in way if g.text.startswith("isinstance(") and g not in held] for way in (a, b)]
+    if all(len(asked) == 1 for asked in types):
+        (one,), (other,) = types
+        return (Guard(OR.join(sorted((one.text, other.text))), min(one.sort, other.sort)),)
     given = [[g.text for g in way if g.sort in (GIVEN, ARGUMENT) and g not in held] for way in (a, b)]
     if not all(len(texts) == 1 for texts in given):
         return ()
