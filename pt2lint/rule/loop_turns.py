@@ -448,25 +448,26 @@ class Turns:
             return any(self.text(each.value) for each in value.elements)
         if isinstance(value, cst.FormattedString):
             inner = [p.expression for p in value.parts if isinstance(p, cst.FormattedStringExpression)]
-            return any(self._told(e) for e in inner)
+            return any(self.told(e) for e in inner)
         if isinstance(value, cst.Call):
             if _called(value) == "str" and len(value.args) == 1:
-                return self._told(value.args[0].value)
+                return self.told(value.args[0].value)
             callee = value.func
             if isinstance(callee, cst.Attribute) and callee.attr.value == "format":
                 is_text = isinstance(callee.value, cst.SimpleString)
-                return is_text and any(self._told(a.value) for a in value.args)
+                return is_text and any(self.told(a.value) for a in value.args)
             return False
         if isinstance(value, cst.BinaryOperation):
             if isinstance(value.operator, cst.Modulo):
                 right = value.right
                 parts = [e.value for e in right.elements] if isinstance(right, cst.Tuple) else [right]
-                return isinstance(value.left, cst.SimpleString) and any(self._told(p) for p in parts)
+                return isinstance(value.left, cst.SimpleString) and any(self.told(p) for p in parts)
             if isinstance(value.operator, cst.Add):
                 return any(self.text(side) or self._is_item(side) for side in (value.left, value.right))
         return False
 
-    def _told(self, value: cst.BaseExpression) -> bool:
+    def told(self, value: cst.BaseExpression) -> bool:
+        """Whether a text that names it is another at each turn."""
         return self.number(value) or self.fraction(value) or self.text(value) or self._is_item(value)
 
     def _is_item(self, value: cst.BaseExpression) -> bool:
@@ -512,12 +513,18 @@ class Turns:
             n.value in self._bindings(loop.body) for loop in self.loops for n in free
         )
 
+    def renewed(self, name: str) -> cst.BaseExpression | None:
+        """What a turn makes of what the name was before: `config = replace(config, steps=n)`."""
+        return self._renewed.get(name)
+
     def grows(self, name: str) -> bool:
         """Whether a turn makes the list of that name longer, and none makes it anew or shorter."""
         for loop in self.loops:
-            if any(not isinstance(b, cst.AugAssign) for b in self._bindings(loop.body).get(name, ())):
+            bound = self._bindings(loop.body).get(name, ())
+            joined = [b for b in bound if isinstance(b, cst.Assign) and _is_longer(b.value, name)]
+            if any(not isinstance(b, cst.AugAssign) and b not in joined for b in bound):
                 return False
-            longer = False
+            longer = any(unconditional(self.function, each, loop) for each in joined)
             for node in walk(loop.body):
                 if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
                     owner = node.func.value
@@ -617,6 +624,23 @@ class Turns:
 def _is_resized(value: cst.BaseExpression | None) -> TypeGuard[cst.Call]:
     """`F.interpolate(x, size=n)`"""
     return isinstance(value, cst.Call) and _called(value).rsplit(".", 1)[-1] in _RESIZED
+
+
+def _is_longer(value: cst.BaseExpression, name: str) -> bool:
+    """`[*tokens, token]`, `tokens + [token]` of the list `tokens`."""
+    if isinstance(value, cst.BinaryOperation):
+        return (
+            isinstance(value.operator, cst.Add)
+            and is_name(value.left, name)
+            and isinstance(value.right, cst.List)
+            and bool(value.right.elements)
+        )
+    return (
+        isinstance(value, cst.List)
+        and len(value.elements) > 1
+        and isinstance(value.elements[0], cst.StarredElement)
+        and is_name(value.elements[0].value, name)
+    )
 
 
 def _free(node: cst.CSTNode) -> list[cst.Name]:

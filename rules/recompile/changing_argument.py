@@ -14,6 +14,7 @@ from pt2lint.rule.tree import is_name, walk
 
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
+DECIDING = ("range", "index", "place", "constant")  # uses for which each number is a constant of the graph
 
 
 class ChangingArgument(CompiledCall):
@@ -65,7 +66,8 @@ class ChangingArgument(CompiledCall):
 
     ## Versions
     Measured over 11 calls on torch 2.6, 2.9, 2.13 and 2.15: 1 recompilation for a number that enters the arithmetic
-    or is a size, 8, and then eager, for a list whose length changes; none for a tensor.
+    or is a size, 8, and then eager, for a list whose length changes, and for one to which a loop counts; none for a
+    tensor.
     """
 
     code = "PTR220"
@@ -95,7 +97,7 @@ class ChangingArgument(CompiledCall):
         if options:
             names = " and ".join(f"`{self.text(a.value)}`" for a in options)
             are = "is a Python number" if len(options) == 1 else "are Python numbers"
-            decides = any(a.use.startswith(("range", "index", "place", "constant")) for a in options)
+            decides = any(a.use.startswith(DECIDING) for a in options)
             often = "for each, until the limit" if decides or self.is_fixed(op) else "once, and then for any"
             self.report(
                 options[0].value,
@@ -157,14 +159,18 @@ class ChangingArgument(CompiledCall):
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
                 what = "is another string in every iteration"
             if what:
-                each = "length" if "length" in what else "one" if "text" in what else ""
+                each = "length" if "length" in what else "one" if "string" in what else ""
+                if not each and argument.use.startswith(DECIDING) and "number" in what:
+                    each = "one"  # a constant of the graph, where another number could be an input of it
                 told = f"each {each} is compiled again" if each else self.cost(op)
                 self.report(
                     argument.value,
                     self.shown(op, argument.key, "is used here"),
                     f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; "
                     + ("always alike, it costs nothing" if each == "one" else self.costless(argument, op)),
-                    severity=self.severity_of(op)
+                    severity="warning"
+                    if each == "one" and argument.use == "range" and turns.are_any
+                    else self.severity_of(op)
                     if "read out" in what or "in every iteration" in what
                     else None,
                 )
@@ -201,6 +207,8 @@ class ChangingArgument(CompiledCall):
         if not read:
             return ""
         made_of = made(self.function, argument.value)
+        if made_of is argument.value and isinstance(made_of, cst.Name):
+            made_of = turns.renewed(made_of.value) or made_of
         parts: list[tuple[str, cst.BaseExpression]] = []
         if isinstance(made_of, cst.Dict):
             for one in made_of.elements:
@@ -210,7 +218,7 @@ class ChangingArgument(CompiledCall):
         elif isinstance(made_of, cst.Call):
             parts = [(a.keyword.value, a.value) for a in made_of.args if a.keyword is not None]
         for name, value in parts:
-            if name in read and self.is_read(made(self.function, value)):
+            if name in read and self.changes(value, turns):
                 return name
         return next((n for n, changes in self.set_in(argument.value, turns) if n in read and changes), "")
 

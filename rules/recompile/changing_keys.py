@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from types import MappingProxyType
 
 import libcst as cst
@@ -112,7 +113,31 @@ class ChangingKeys(CompiledCall):
                     return element.key
         if isinstance(made, cst.DictComp) and is_counted(made.for_in, turns):
             return made.key
+        if isinstance(made, cst.Call) and (key := self.made_by_helper(made, turns)) is not None:
+            return key
         return turns.filled_under(value.value) if is_dict and isinstance(value, cst.Name) else None
+
+    def made_by_helper(self, call: cst.Call, turns: Turns) -> cst.BaseExpression | None:
+        """The key of the dictionary that a function of the file returns, where it names what changes:
+        `return {f"stage{n}": y}`."""
+        tree = self.function.file_tree
+        name = call.func.value if isinstance(call.func, cst.Name) else ""
+        found = [d for d in tree.body if isinstance(d, ast.FunctionDef) and d.name == name] if tree else []
+        if len(found) != 1 or any(a.star for a in call.args):
+            return None
+        returned = [part.value for part in ast.walk(found[0]) if isinstance(part, ast.Return)]
+        given = [a.arg for a in found[0].args.args]
+        changing = {
+            a.keyword.value if a.keyword is not None else given[i]
+            for i, a in enumerate(call.args)
+            if i < len(given) and turns.told(a.value)
+        }
+        if len(returned) == 1 and isinstance(returned[0], ast.Dict):
+            for key in returned[0].keys:
+                if isinstance(key, ast.Name | ast.JoinedStr):
+                    if any(isinstance(part, ast.Name) and part.id in changing for part in ast.walk(key)):
+                        return cst.parse_expression(ast.unparse(key))
+        return None
 
     def say(self, node: cst.BaseExpression, op: Op, key: cst.BaseExpression) -> None:
         self.report(

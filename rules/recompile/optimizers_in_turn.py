@@ -9,6 +9,11 @@ from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import turns_around
 
 OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop Adafactor"
+GIVEN = "call compiled"  # which takes the step of what it is given
+
+
+def is_optimizer(word: str) -> bool:
+    return word.startswith("torch.optim.")
 
 
 class OptimizersInTurn(Rule):
@@ -71,13 +76,31 @@ class OptimizersInTurn(Rule):
     code = "PTR223"
     name = "optimizers-in-turn"
     instead = MappingProxyType({"": "Compile what computes the losses, and take the steps outside"})
-    ops = tuple(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split())
+    ops = (*(f"call torch.optim.{name}.step" for name in OPTIMIZERS.split()), GIVEN)
+    anywhere = True
     severity = "note"
 
+    @classmethod
+    def accepts(cls, op: Op) -> bool:
+        return any(map(is_optimizer, op.args.values())) if op.name == GIVEN else op.region
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        if not isinstance(node, cst.Call):
             return
         turns = turns_around(self.function, node)
+        if op.name == GIVEN:
+            for at, argument in enumerate(node.args):
+                key = at if argument.keyword is None else argument.keyword.value
+                if is_optimizer(op.args.get(key, "")) and turns.item(argument.value):
+                    self.report(
+                        argument.value,
+                        op,
+                        f"{self.quote(argument.value)} is another optimizer in every iteration: what takes its step is "
+                        "compiled for each of them, up to the limit",
+                    )
+            return
+        if not isinstance(node.func, cst.Attribute):
+            return
         if op.detail("after"):
             which = f"comes after `{op.detail('after')}.step()` (line {op.details['after at']})"
         elif op.layers or turns.item(node.func.value):

@@ -16,6 +16,77 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "what a loop or a helper makes for compiled code": """
+def targets_for(epoch, y):
+    return {f"stage{epoch}": y}
+
+def named(y):
+    return {"target": y}
+
+@torch.compile
+def loss(out, targets):
+    return sum((out - t).sum() for t in targets.values())
+
+@torch.compile
+def score(tokens, table):
+    return table[torch.tensor(tokens)].sum()
+
+@torch.compile
+def repeat(x, n):
+    for _ in range(n):
+        x = x * 2
+    return x
+
+@torch.compile
+def step_all(opt):
+    opt.step()  # PTB165
+
+def run(x, lengths: torch.Tensor, table):
+    tokens = [0]
+    kept = [0]
+    same = [0]
+    for epoch in range(20):
+        targets = targets_for(epoch, x)
+        loss(x, targets)  # PTR210
+        loss(x, named(x))
+        score(tokens, table)  # PTR207
+        score(kept, table)  # PTR207
+        score(same, table)
+        tokens = tokens + [epoch]
+        kept = [*kept, epoch]
+        same = [*same[1:], epoch]
+    for n in lengths:
+        repeat(x, n.item())  # PTR220
+    nets = [nn.Linear(2, 2) for _ in range(10)]
+    optimizers = [torch.optim.SGD(net.parameters(), lr=torch.tensor(0.1)) for net in nets]
+    for opt in optimizers:
+        step_all(opt)  # PTR223
+""",
+    "counted in a hook": """
+class Schedule:
+    def __init__(self, model):
+        self.step = 0
+        model.register_forward_pre_hook(self.before)
+
+    def before(self, module, args):
+        self.step += 1  # PTR202
+        return (args[0] * self.step,)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.body(x)
+
+def run(x):
+    net = Net()
+    Schedule(net.body)
+    net = torch.compile(net)
+    for _ in range(12):
+        net(x)
+""",
     "a compilation for each size": """
 class Cache:
     def __init__(self, model):

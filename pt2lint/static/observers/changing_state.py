@@ -62,6 +62,8 @@ class ChangingState:
                 )
             elif self.held_by_module(target.value, env, frame) or self.in_module(target.value, env, frame):
                 self.at.notebook.note(target, "change attribute", frame)
+            elif self.hooks_itself(owner.cls):
+                self.at.notebook.note(target, "change attribute", frame, details={"hook": "yes"})
             elif self.outlives(target.value, env, frame) and self.at.notebook.listens("count once", frame):
                 self.at.notebook.note(
                     target, "count once", frame, details=self.decided_by(owner, target.attr)
@@ -113,6 +115,19 @@ class ChangingState:
             if isinstance(owner, Instance) and owner.cls is not None and self.at.classes.is_module(owner.cls):
                 return True
         return False
+
+    def hooks_itself(self, cls: ClassInfo) -> bool:
+        """Whether the object adds methods of its own as hooks to a module, which then holds it."""
+        words = self.at.models.last_words("forward hook")
+        return any(
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr in words
+            and call.args
+            and isinstance(call.args[0], ast.Attribute)
+            and is_name(call.args[0].value, "self")
+            for method in cls.methods.values()
+            for call in parts(method, ast.Call)
+        )
 
     def kept(self, target: ast.Attribute | ast.Subscript, frame: Frame) -> None:
         """A module keeps a size that compares with the next call's, or something in a dictionary under a size."""
