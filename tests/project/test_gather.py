@@ -620,6 +620,14 @@ if True:
         ),
         ("a = x.max().item()\n        x = x * (x * 2).max().item()", [(12, []), (13, [])]),
         (
+            "for i in x.nonzero():\n            x = x + i\n        for j in range(x.max()):\n            x = x + j",
+            [(12, []), (14, [])],
+        ),
+        (
+            "if x.max() > 0:\n            x = x + 1\n        if self.w.std(0)[0] > 1:\n            x = x + 2",
+            [(12, []), (14, [])],
+        ),
+        (
             "if (x > 0).any():\n            x = x + 1\n        if (self.w > 0).any():\n            x = x + 2",
             [(12, [14])],
         ),
