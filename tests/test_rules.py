@@ -14,6 +14,7 @@ import pytest
 import pt2lint.op
 from pt2lint.rule import GraphBreak, Rule
 from pt2lint.static.engine import lint, load_rules
+from tests.rules.cases import blocks
 
 RULES = load_rules()
 BREAKS = [rule for rule in RULES if issubclass(rule, GraphBreak)]
@@ -44,6 +45,16 @@ def test_declares_what_exists(rule: type[Rule]) -> None:
     assert [op for op in rule.ops if not documented(op)] == []
     assert len(set(rule.ops)) == len(rule.ops)
     assert all(re.fullmatch(r"GB\d{4}", id) for id in rule.graph_breaks)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=by_name)
+def test_page_has_its_sections(rule: type[Rule]) -> None:
+    page = rule.page()
+    headings = ["## What happens", "## Example", "## Use instead", "## Versions"]
+    assert [line for line in page.help.splitlines() if line.startswith("## ")] == headings
+    assert len(blocks(rule, "Example")) == len(blocks(rule, "Use instead")) == 1
+    assert page.summary.endswith(".")
+    assert all(id in page.help for id in rule.graph_breaks)
 
 
 def test_names_are_unique() -> None:

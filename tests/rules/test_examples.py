@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.cases import Case, Row, blocks, cases, graph_break_rules, statement_at
+from tests.rules.cases import Case, Row, cases, statement_at
 
 Dynamo = Callable[[Case], Row]
 ALL = list(cases())
@@ -16,20 +16,6 @@ ALL = list(cases())
 def of(*kinds: str) -> Any:
     chosen = [case for case in ALL if case.kind in kinds]
     return pytest.mark.parametrize("case", chosen, ids=[f"{c.id}:{c.rule.name}" for c in chosen])
-
-
-@pytest.mark.parametrize("rule", graph_break_rules(), ids=lambda rule: rule.name)
-def test_page_has_its_sections(rule: Any) -> None:
-    text = rule.page().help
-    assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## What happens",
-        "## Example",
-        "## Use instead",
-        "## Versions",
-    ]
-    assert len(blocks(rule, "Example")) == len(blocks(rule, "Use instead")) == 1
-    assert rule.page().summary.endswith(".")
-    assert all(id in text for id in rule.graph_breaks)
 
 
 @of("example", "invalid")
