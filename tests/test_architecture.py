@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -16,15 +15,11 @@ from pt2lint.static.interpret import Interpreter
 from pt2lint.static.interpreter.events import EVENTS
 from pt2lint.static.observers import EVERY
 from pt2lint.static.source.project import Project
+from tests.files import loaded
 
 ROOT = Path(__file__).parents[1]
 STATIC = ROOT / "pt2lint" / "static"
-spec = importlib.util.spec_from_file_location("architecture", ROOT / "tools" / "architecture.py")
-assert spec is not None
-assert spec.loader is not None
-architecture = importlib.util.module_from_spec(spec)
-sys.modules["architecture"] = architecture
-spec.loader.exec_module(architecture)
+architecture = loaded(ROOT / "tools" / "architecture.py")
 
 ARROWS = architecture.arrows()
 MOST = 12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -11,6 +10,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.files import loaded
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 FIELDS = {
@@ -47,12 +48,7 @@ FIXED = PARENT.replace(".item()", "").replace('    print("training")\n', "")
 
 @pytest.fixture(scope="module")
 def histories() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("histories", BENCHMARKS / "histories.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(BENCHMARKS / "histories.py")
 
 
 @pytest.fixture(scope="module")

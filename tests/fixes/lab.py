@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
-import importlib.util
 import io
 import itertools
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.rule import FunctionCode
+from tests.files import loaded
 
 _number = itertools.count()
 NO_PROJECT = "/nowhere/m.py"  # of no project, which might say on which torch it runs
@@ -66,16 +65,9 @@ def calls(code: FunctionCode, text: str) -> cst.Call:
 def load(source: str) -> Any:
     """The source as a module of its own."""
     folder = Path(tempfile.mkdtemp(prefix="pt2lint-lab-"))
-    name = f"lab_{next(_number)}"
-    path = folder / f"{name}.py"
+    path = folder / f"lab_{next(_number)}.py"
     path.write_text(source)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded(path)
 
 
 @dataclass

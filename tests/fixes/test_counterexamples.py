@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.files import loaded
+
 
 @pytest.fixture(scope="module")
 def search():
-    path = Path(__file__).parents[2] / "benchmarks" / "fix_counterexamples.py"
-    spec = importlib.util.spec_from_file_location("fix_counterexamples", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded(Path(__file__).parents[2] / "benchmarks" / "fix_counterexamples.py")
 
 
 def test_no_fix_changes_a_result(search):

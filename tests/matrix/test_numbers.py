@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
+from tests.files import loaded
 
 ROOT = Path(__file__).parents[2]
 TABLE = json.loads((ROOT / "pt2lint" / "libraries" / "torch_numbers.json").read_text())
@@ -57,11 +57,7 @@ def test_capturing_numbers_is_offered_where_that_compiles(tmp_path: Path, call: 
     (finding,) = lint([str(path)], Settings(target_torch=(2, 13))).findings
     assert any("keep numbers read out of tensors" in fix.description for fix in finding.fixes) is compiles
 
-    spec = importlib.util.spec_from_file_location("made", path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
+    made = loaded(path, "made")
     torch._dynamo.reset()
     compiled = torch.compile(made.f, backend="eager", fullgraph=True)
     x = torch.ones(2, 2)

@@ -12,6 +12,7 @@ from pt2lint.project.config import Settings
 from pt2lint.static.cache import Cache
 from pt2lint.static.engine import lint
 from tests.command import here
+from tests.files import written
 
 LOOP = """
 import torch
@@ -69,9 +70,7 @@ CASES = {
 
 def told(folder: Path, part: str, others: dict[str, str]) -> list[str]:
     (folder / "pyproject.toml").write_text("")
-    for name, text in {"part.py": part, **others}.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+    written(folder, {"part.py": part, **others})
     found = lint([str(folder / "part.py")], Settings(target_torch=(2, 13))).findings
     return [f.code for f in found if f.severity != "note"]
 

@@ -21,6 +21,7 @@ from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.project import Project
 from pt2lint.static.source.reads import calls
+from tests.files import written
 from tests.linting import findings
 
 LAYER = """\
@@ -506,31 +507,33 @@ def test_a_decorator_elsewhere_is_no_setting(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("marker", ["pack/__init__.py", "pack/README.md"])
 def test_a_folder_of_a_package_that_is_called_as_torch_is(marker: str, tmp_path: Path) -> None:
-    for name, text in {
-        marker: "",
-        "pack/checks/torch/__init__.py": "from .image import check\n",
-        "pack/checks/torch/image.py": "def check(x): ...\n",
-        "pack/net.py": ALONE,
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    written(
+        tmp_path,
+        {
+            marker: "",
+            "pack/checks/torch/__init__.py": "from .image import check\n",
+            "pack/checks/torch/image.py": "def check(x): ...\n",
+            "pack/net.py": ALONE,
+        },
+    )
     alone = [f.code for f in lint([str(tmp_path / "pack" / "net.py")]).findings]
     assert [f.code for f in lint([str(p) for p in tmp_path.rglob("*.py")]).findings] == alone != []
 
 
 def test_a_package_that_is_installed_beside_torch(tmp_path: Path) -> None:
     installed = tmp_path / "site-packages"
-    for name, text in {
-        "torch/__init__.py": "from torch.tensor import Tensor\n",
-        "torch/tensor.py": "class Tensor:\n    def item(self): ...\n",
-        "pack/__init__.py": "",
-        "pack/tools.py": "def total(x):\n    return x.sum().item()\n",
-        "pack/net.py": ALONE,
-        "pack/step.py": "import torch\nfrom pack.tools import total\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
-        "    return total(x)\n",
-    }.items():
-        (installed / name).parent.mkdir(parents=True, exist_ok=True)
-        (installed / name).write_text(text)
+    written(
+        installed,
+        {
+            "torch/__init__.py": "from torch.tensor import Tensor\n",
+            "torch/tensor.py": "class Tensor:\n    def item(self): ...\n",
+            "pack/__init__.py": "",
+            "pack/tools.py": "def total(x):\n    return x.sum().item()\n",
+            "pack/net.py": ALONE,
+            "pack/step.py": "import torch\nfrom pack.tools import total\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+            "    return total(x)\n",
+        },
+    )
     paths = [str(installed / "pack" / f"{name}.py") for name in ("net", "step", "tools")]
     found = {(Path(f.path).name, f.code) for f in lint(paths).findings}
     assert ("tools.py", "PTB103") in found

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pt2lint.static.engine import lint
+from tests.files import written
 
 SETUP = """
 from setuptools import setup
@@ -77,16 +78,16 @@ def _(x):
 
 
 def test_what_setup_builds_is_told(tmp_path: Path) -> None:
-    for name, text in {
-        "setup.py": SETUP,
-        "build_tools/__init__.py": "",
-        "build_tools/pytorch.py": TOOLS,
-        "python/pack/__init__.py": "",
-        "python/pack/layer.py": LAYER,
-    }.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    written(
+        tmp_path,
+        {
+            "setup.py": SETUP,
+            "build_tools/__init__.py": "",
+            "build_tools/pytorch.py": TOOLS,
+            "python/pack/__init__.py": "",
+            "python/pack/layer.py": LAYER,
+        },
+    )
     result = lint([str(tmp_path / "python/pack/layer.py")])
     assert not result.problems
     wanted = [n for n, line in enumerate(LAYER.splitlines(), 1) if "# break" in line]
@@ -129,17 +130,17 @@ class Layer(torch.nn.Module):
 
 def test_what_is_called_like_an_extension_is_one_where_no_file_holds_it(tmp_path: Path) -> None:
     scale = "def scale(x):\n    return x * 2\n"
-    for name, text in {
-        "mem_cuda.py": scale,
-        "pack/__init__.py": "",
-        "pack/file_cuda.py": scale,
-        "pack/parts/__init__.py": "",
-        "pack/defines.py": f"class _C_words:\n    @staticmethod\n    {scale.replace('    ', '        ')}",
-        "pack/layer.py": CALLED,
-    }.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    written(
+        tmp_path,
+        {
+            "mem_cuda.py": scale,
+            "pack/__init__.py": "",
+            "pack/file_cuda.py": scale,
+            "pack/parts/__init__.py": "",
+            "pack/defines.py": f"class _C_words:\n    @staticmethod\n    {scale.replace('    ', '        ')}",
+            "pack/layer.py": CALLED,
+        },
+    )
     result = lint([str(tmp_path / "pack/layer.py")])
     assert not result.problems
     wanted = [n for n, line in enumerate(CALLED.splitlines(), 1) if "# break" in line]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,19 +18,9 @@ from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.interpreter import expressions
 from pt2lint.static.source.project import Project
+from tests.files import loaded
 
-
-def _benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "hard_functions.py"
-    spec = importlib.util.spec_from_file_location("hard_functions", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HARD = _benchmark()
+HARD = loaded(Path(__file__).parents[2] / "benchmarks" / "hard_functions.py")
 
 
 def evaluations(source: str, monkeypatch: pytest.MonkeyPatch, most: int) -> tuple[int, Interpreter]:

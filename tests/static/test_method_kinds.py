@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +10,7 @@ import torch
 
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.static.engine import lint
+from tests.files import loaded
 from tests.linting import announced, findings, headed
 
 CASES = {
@@ -355,11 +355,7 @@ def test_mended(name: str, tmp_path: Path) -> None:
     x = torch.arange(6.0).reshape(2, 3).requires_grad_("apply" in before)
     made: dict = {"__name__": "m"}
     exec(compile(before.replace(f"@torch.compile({EAGER})\n", ""), "m", "exec"), made)
-    spec = importlib.util.spec_from_file_location("mended", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(path, "mended")
     torch.testing.assert_close(module.f(x), made["f"](x))
 
 
@@ -389,11 +385,7 @@ def f(x: torch.Tensor):
     told = [lint([str(path)], SimpleNamespace(target_torch=torch_)).findings for torch_ in ((2, 9), (2, 13))]
     assert [[finding.code for finding in found] for found in told] == [["PTB161"], []]
     pytest.importorskip("torch", minversion="2.13")
-    spec = importlib.util.spec_from_file_location("twice", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded(path, "twice")
     x = torch.ones(3, requires_grad=True)
     module.f(x).sum().backward()
     assert x.grad is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +12,7 @@ from pt2lint.static import engine
 from pt2lint.static.cache import Cache
 from pt2lint.static.change import Change
 from pt2lint.static.source.reads import FACTS
+from tests.files import loaded
 from tests.static.test_cache import LIB, USING
 from tests.static.test_engine import GIVING, KINDS
 
@@ -38,12 +38,7 @@ step = torch.compile(Deep())
 
 @pytest.fixture(scope="module")
 def edits() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("random_edits", BENCHMARK)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(BENCHMARK)
 
 
 @pytest.mark.parametrize("kind", ["word", "code", "calls"])
