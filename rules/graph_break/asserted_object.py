@@ -22,15 +22,15 @@ SAYS = MappingProxyType(
 
 
 class AssertedObject(GraphBreak):
-    """A list of tensors, a module or an object stands alone in an `assert`.
+    """An `assert` tests a list of tensors, a module or an object alone.
 
     ## What happens
-    Dynamo makes an assertion of the graph of what an `assert` tests, as it does of a tensor, and has no number to give
-    it: nothing of the function is compiled (GB0112; GB0055 for a module or an object), also where the assertion holds.
-    So it is with lists, tuples, sets and dictionaries that hold tensors, modules or objects, and where such a one is
-    the last of several conditions (`assert x.dim() == 2 and parts`). Numbers, texts, dtypes, devices, functions and
-    what holds these alone are constants, and fine; so is an assertion whose message is made of something (an f-string),
-    which Dynamo takes for a branch.
+    Dynamo makes an assertion of the graph of what an `assert` tests, as it does of a tensor, and has no number to
+    give it: nothing of the function is compiled (GB0112; GB0055 for a module or an object), also where the
+    assertion holds. The same goes for lists, tuples, sets and dictionaries that hold tensors, modules or objects,
+    and where such a one is the last of several conditions (`assert x.dim() == 2 and parts`). Numbers, strings,
+    dtypes, devices, functions and what holds these alone are constants, and fine; so is an assertion whose message
+    is made of something (an f-string), which Dynamo takes for a branch.
 
     ## Example
     ```python

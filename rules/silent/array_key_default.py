@@ -7,7 +7,7 @@ from pt2lint.rule import Rule
 
 
 class ArrayKeyDefault(Rule):
-    """Compiled code that looks an element of a NumPy array up with `get` or `pop` is given the default.
+    """Compiled code that looks up an element of a NumPy array with `get` or `pop` gets the default.
 
     ## What happens
     To Dynamo the element is a tensor, which is no key of the dictionary: `table.get(row)` is None and
@@ -30,7 +30,7 @@ class ArrayKeyDefault(Rule):
     ```
 
     ## Use instead
-    A number of Python, made before the compiled code runs:
+    A Python number, made before the compiled code runs:
     ```python
     import torch
 

@@ -36,7 +36,7 @@ class LegacyTensor(Rule):
     `torch.FloatTensor` and its like.
 
     `torch.Tensor(array)` is of torch.float32, whatever the array is of. While tracing, Dynamo has a tensor in the
-    array's place, and `torch.Tensor` leaves that as it is: double precision, or whole numbers.
+    array's place, and `torch.Tensor` leaves that as it is: double precision, or ints.
 
     Nothing is said of either. `torch.empty`, `torch.zeros` and `torch.tensor(array, dtype=torch.float32)` do the same
     in both.

@@ -10,19 +10,19 @@ SINCE = {"try": (2, 6), "dict": (2, 6), "vars": (2, 9), "suppress": (2, 13)}
 
 
 class MissedAttribute(Rule):
-    """Compiled code catches that an attribute is missing, and sets it: to the compiled code it stays missing.
+    """Compiled code sets an attribute where it catches that it is missing: to the compiled code it stays missing.
 
     ## What happens
-    Where `self.kept` raises AttributeError while Dynamo traces, it goes on in the handler, and guards nothing: that the
-    attribute is missing is part of the graph. The call sets it, but each later call runs the handler again. A
-    state starts anew every time, a counter stays at one, what was made of the first batch is made of each, and nothing
-    is said. So it is with `"kept" in self.__dict__`, `self.__dict__.get("kept")`, `vars(self)` and, on newer torch,
-    `contextlib.suppress(AttributeError)`.
+    Where `self.kept` raises AttributeError while Dynamo traces, it goes on in the handler, and guards nothing: that
+    the attribute is missing is part of the graph. The call sets it, but each later call runs the handler again. A
+    state starts anew every time, a counter stays at one, what was made of the first batch is made of each, and
+    nothing is said. The same goes for `"kept" in self.__dict__`, `self.__dict__.get("kept")`, `vars(self)` and, on
+    newer torch, `contextlib.suppress(AttributeError)`.
 
-    `hasattr(self, "kept")` and `getattr(self, "kept", None)` are guarded, and so is an attribute that `__init__` makes
-    None: the second call is compiled anew, once. A buffer that the handler registers is noticed, too. Where what is
-    kept does not hang on the call, as of a table of positions, the result is right, but the table is made at every
-    call: that is a note.
+    `hasattr(self, "kept")` and `getattr(self, "kept", None)` are guarded, and so is an attribute that `__init__`
+    makes None: the second call is compiled again, once. A buffer that the handler registers is noticed, too. Where
+    what is kept does not hang on the call, as of a table of positions, the result is right, but the table is made
+    at every call: that is a note.
 
     ## Example
     ```python

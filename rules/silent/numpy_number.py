@@ -14,14 +14,14 @@ CONVERTS = frozenset(
 
 
 class NumpyNumber(Rule):
-    """A number of NumPy's makes double precision of a tensor of whole numbers, or of no dimensions, in compiled code.
+    """A NumPy number turns a tensor of ints, or a 0-dim one, into double precision in compiled code.
 
     ## What happens
-    In eager mode `np.log(2.0)` is a number to a tensor: `torch.arange(n) * np.log(2.0)` is of torch.float32, as with
-    one of Python's. While tracing, Dynamo has an array in its place, of double precision and no dimensions, which
-    counts as a tensor does: whole numbers become torch.float64, and so does a tensor that has no dimensions itself, as
+    In eager mode `np.log(2.0)` is a number to a tensor: `torch.arange(n) * np.log(2.0)` is of torch.float32, as
+    with one of Python's. While tracing, Dynamo has an array in its place, of double precision and no dimensions,
+    which counts as a tensor does: ints become torch.float64, and so does a tensor that has no dimensions itself, as
     the mean of a loss. Nothing is said. What meets it later is of double precision too, or raises for the dtype.
-    `math.log` gives a number of Python's.
+    `math.log` gives a Python number.
 
     A tensor of floating-point numbers that has dimensions keeps its dtype in both. A loss of no dimensions is worth a
     note: its value is the same.
@@ -54,8 +54,8 @@ class NumpyNumber(Rule):
     ```
 
     ## Versions
-    Measured on torch 2.6, 2.9, 2.13 and 2.15: torch.float64 for `+`, `-`, `*`, `/` and `**` of `np.sqrt`, `np.log` and
-    others of one number; for a tensor of no dimensions in float16 and bfloat16, too.
+    Measured on torch 2.6, 2.9, 2.13 and 2.15: torch.float64 for `+`, `-`, `*`, `/` and `**` of `np.sqrt`, `np.log`
+    and others of one number; for a 0-dim tensor in float16 and bfloat16, too.
     """
 
     code = "PTS349"
