@@ -45,7 +45,7 @@ def seeds_of_rules():
 def compiles(text):
     try:
         compile(text, "m.py", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fix_loss import Search, compiles, mutated, seeds_of_rules
+from benchmarks.mutated_sources import search
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.static.engine import lint
 
@@ -37,3 +38,10 @@ def test_a_form_feed_before_a_block_is_no_indent(tmp_path):
     compile(after, "m.py", "exec")
     assert "torch._assert_async(torch.isfinite(x).all(), 'a')" in after
     assert "        raise ValueError('a')\n    return x + 1\n" in after
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_nothing_fails_on_sources_that_are_changed_at_random(seed):
+    """A part of the search in benchmarks/mutated_sources.py."""
+    assert not search(SOURCES, 1, seed).lost
