@@ -271,10 +271,12 @@ def may_be_none(function: FunctionCode, name: str, at: cst.CSTNode) -> bool:
     """Whether the code shows that the name may hold None where the statement `at` is reached.
 
     It does where a test around the statement asks for that, where the interpreter saw it at a later place, and where
-    a later test asks for it.
+    a later test asks for it; not where what is surely a tensor was assigned right before.
     """
     inner: cst.CSTNode = at
     while (outer := function.parent(inner)) is not None and not isinstance(inner, cst.FunctionDef):
+        if isinstance(outer, cst.IndentedBlock) and _is_made(function, name, outer, inner):
+            return False
         if isinstance(outer, cst.If) and inner is outer.body:
             given = _asks_for_none(outer.test).get(name)
             if given is not None:
@@ -295,6 +297,18 @@ def may_be_none(function: FunctionCode, name: str, at: cst.CSTNode) -> bool:
             if isinstance(parent, cst.Comparison) and name in _asks_for_none(parent):
                 return True
     return False
+
+
+def _is_made(function: FunctionCode, name: str, block: cst.IndentedBlock, at: cst.CSTNode) -> bool:
+    """Whether the last statement of the block before `at` that binds the name assigns it what is computed."""
+    before = block.body[: next(i for i, one in enumerate(block.body) if one is at)]
+    last = next((one for one in reversed(before) if name in _targets(one)), None)
+    small = last.body[0] if isinstance(last, cst.SimpleStatementLine) and len(last.body) == 1 else None
+    if not isinstance(small, cst.Assign) or not isinstance(small.targets[0].target, cst.Name):
+        return False
+    word = told(function, small.value)
+    known = word.startswith("tensor") and "none" not in word and not word.endswith("?")
+    return known or isinstance(small.value, cst.BinaryOperation)
 
 
 def _asks_for_none(test: cst.BaseExpression) -> dict[str, bool]:

@@ -841,6 +841,32 @@ class M(torch.nn.Module):
         assert torch.equal(new(x), old(x))
 
 
+@pytest.mark.parametrize(
+    ("made", "selected"), [("loss = (x - y).abs().mean()", True), ("self.made(x)", False)]
+)
+def test_what_is_computed_right_before_is_selected(made: str, selected: bool, tmp_path: Path) -> None:
+    text = f"""import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y=None):
+        loss = None
+        if y is not None:
+            {made}
+            if x.sum() > 10:
+                loss = x.mean() * 0.5
+        return x, loss
+
+
+compiled = torch.compile(M())
+"""
+    new = fixed(tmp_path, text)
+    assert ("loss = torch.where(" in new) is selected
+    for y in (None, torch.zeros(3), torch.full((3,), 90.0)) if selected else ():
+        for x in (torch.ones(3), torch.full((3,), 9.0)):
+            assert str(run(new)["M"]()(x, y)) == str(run(text)["M"]()(x, y))
+
+
 CHECKS = """import torch
 
 
@@ -1234,6 +1260,19 @@ def test_what_libcst_does_not_read_of_another_function_is_left(tmp_path: Path) -
     path.write_text(code)
     result = lint([str(path)])
     assert (result.problems, [f.code for f in result.findings]) == ([], ["PTB106"])
+
+
+@pytest.mark.parametrize(
+    ("last", "fixed_"),
+    [("raise ValueError(n)", False), ("sys.exit(1)", False), ("n = 0", True)],
+)
+def test_what_is_said_before_an_error_is_left(last: str, fixed_: bool, tmp_path: Path) -> None:
+    code = (
+        "import sys\n\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n=3):\n"
+        f"    if n != x.shape[0]:\n        print('no', n)\n        {last}\n    return x + n\n"
+    )
+    assert [f.code for f in findings(tmp_path / "m.py", code)][:1] == ["PTB101"]
+    assert (fixed(tmp_path, code) != code) == fixed_
 
 
 @pytest.mark.parametrize(

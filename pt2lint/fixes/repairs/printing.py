@@ -49,6 +49,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     if not isinstance(node, cst.Call):
         return ()
     kind = guess(function)
+    if _before_an_error(function, node):
+        return (told("Leave it: what runs there ends in an error, and no graph goes on from it"),)
     if _is_for_debugging(function, node):
         operators = accepted(print_in_graph(function, node, kind))
         return (
@@ -67,6 +69,19 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
         keep_logging(function, node),
         only_in_eager(function, node),
     )
+
+
+def _before_an_error(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether what is printed or logged is the last word before a `raise`, or the end of the program, in its block."""
+    statement = statement_of(function, node)
+    block = function.parent(statement) if statement is not None else None
+    if not isinstance(block, cst.IndentedBlock) or isinstance(function.parent(block), cst.FunctionDef):
+        return False
+    last = block.body[-1]
+    small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else None
+    if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+        return source(function, small.value.func) in ("exit", "sys.exit", "os._exit")
+    return isinstance(small, cst.Raise)
 
 
 def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
