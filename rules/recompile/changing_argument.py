@@ -111,6 +111,8 @@ class ChangingArgument(CompiledCall):
         """What would cost nothing. A tensor is no number where that is tested, counted to or picked by."""
         if argument.use.startswith(("range", "index", "constant")):
             return "always alike, it costs nothing"
+        if argument.use == "place":
+            return "given as a tensor of one dimension, or always alike, it costs nothing"
         if op.detail(f"number {argument.key}"):
             return "always alike, it costs nothing; as a tensor it would end the graph where its value is asked for"
         return "given as a tensor, or always alike, it costs nothing"

@@ -80,8 +80,8 @@ class DecidingNumber(Rule):
     name = "deciding-number"
     instead = MappingProxyType(
         {
-            "": "Give it as a tensor, and read and write with `index_select` and `index_copy_`; what a list or the end "
-            "of a loop needs, pick outside"
+            "": "Give it as a tensor of one dimension, and read and write with `index_select` and `index_copy_`; what "
+            "a list or the end of a loop needs, pick outside"
         }
     )
     ops = ("decide by number",)
@@ -94,7 +94,7 @@ class DecidingNumber(Rule):
         use = op.detail("use").partition(" | ")[0]
         what = WHAT[use]
         costless = (
-            "as a tensor" if use == "place" else "always alike"
+            "as a tensor of one dimension" if use == "place" else "always alike"
         )  # a tensor ends no loop, and picks no layer
         op = self.led_to(op, op.detail("at"), "decides here what is compiled")
         self.report(

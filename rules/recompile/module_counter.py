@@ -6,10 +6,18 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.repairs.buffer import in_buffer
-from pt2lint.fixes.repairs.by_hand import counted_in_buffer
+from pt2lint.fixes.repairs.by_hand import counted_in_buffer, told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.syntax import observes
+from pt2lint.rule.syntax import function_around, observes
+from pt2lint.rule.tree import walk
+
+PICKS = ("index", "place", "slice")  # what a tensor does not do comes last
+PASSED = "Let the caller count, and pass the number to `forward`: it is an input of the graph then"
+PICKED = (
+    "Keep it in a buffer of one dimension, `torch.zeros(1, dtype=torch.long)`, and pick with `index_select` and "
+    "`index_copy_`, which take it as it is"
+)
 
 
 class ModuleCounter(Rule):
@@ -23,6 +31,11 @@ class ModuleCounter(Rule):
     `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input. What Lightning
     counts (`self.current_epoch`, `self.global_step`) is such a number: read it in a hook that nothing compiles, as
     `on_train_batch_start` is, and keep it in a buffer.
+
+    The place of the next token in a cache is asked for as a number, which a buffer without dimensions does not help: it
+    ends the graph where a slice ends with it, and picks for one value alone (`self.keys[:, self.at]`). Pass the
+    number: as an argument that ends a slice (`keys[:, at : at + n]`) it costs one recompilation. Or keep it in a buffer
+    of one dimension (`torch.zeros(1, dtype=torch.long)`), and write with `keys.index_copy_(1, self.at, key)`.
 
     ## Example
     ```python
@@ -69,6 +82,8 @@ class ModuleCounter(Rule):
     buffer none. On 2.13 as many for `self.current_epoch` and `self.global_step` of a compiled LightningModule. A
     float attribute, or an int of an object that is no module and that none holds, costs 1 on all of them (PTR215).
     Of an object whose method is a hook of a module: 8 on all of them.
+    On 2.9, 2.13 and 2.15 one for an argument that ends a slice, as many as for the attribute for one that picks
+    (`keys[:, at]`), none for a buffer of one dimension with `index_copy_`.
     """
 
     code = "PTR202"
@@ -97,10 +112,36 @@ class ModuleCounter(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is an int that compiled code changes: {cost}; a buffer costs none",
+            f"`{self.text(node)}` is an int that compiled code changes: {cost}; {self.costless(node)}",
             fixes=self.counted(node, op) if isinstance(node, cst.Attribute) else (),
             severity="note" if few else None,
         )
 
+    def costless(self, node: cst.CSTNode) -> str:
+        """What costs less. A tensor without dimensions ends no slice, and picks for one value alone."""
+        match self.picks(node):
+            case "slice":
+                return "as an argument that ends the slice it costs one"
+            case "index":
+                return "as an argument that picks from a tensor it costs one"
+            case "place":
+                return "a buffer of one dimension costs none, with `index_copy_`"
+        return "a buffer costs none"
+
+    def picks(self, node: cst.CSTNode) -> str:
+        """How the function picks with the number: as the end of a "slice", by "index", or as one "place" of several."""
+        here = function_around(self.function, node)
+        found: set[str] = set()
+        for part in walk(here.body) if here is not None else ():
+            if isinstance(part, cst.Subscript):
+                for element in part.slice:
+                    one = element.slice
+                    if any(n.deep_equals(node) for n in walk(one)):
+                        alone = "index" if len(part.slice) == 1 else "place"
+                        found.add("slice" if isinstance(one, cst.Slice) else alone)
+        return max(found, key=PICKS.index, default="")
+
     def counted(self, node: cst.Attribute, op: Op) -> Iterable[Fix]:
+        if picks := self.picks(node):
+            return [told(PICKED if picks == "place" else PASSED)]
         return [*in_buffer(self.function, node, op.detail("made"))] or [counted_in_buffer(node.attr.value)]

@@ -2533,6 +2533,28 @@ def test_a_counter_in_a_buffer_does_not_recompile_and_gives_the_same(body: str, 
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("self.calls += 1\nreturn y[:, : self.calls]", "as an argument that ends the slice it costs one"),
+        ("self.calls += 1\nreturn y[self.calls]", "as an argument that picks from a tensor it costs one"),
+        (
+            "self.calls += 1\nreturn y[:, self.calls]",
+            "a buffer of one dimension costs none, with `index_copy_`",
+        ),
+        (
+            "self.calls += 1\nreturn y[:, self.calls, : self.calls]",
+            "as an argument that ends the slice it costs one",
+        ),
+        ("self.calls += 1\nreturn y * self.calls", "a buffer costs none"),
+    ],
+)
+def test_a_number_that_picks_needs_more_than_a_buffer(body: str, says: str, tmp_path: Path) -> None:
+    _, (finding,) = counting(body, tmp_path / "m.py")
+    assert finding.message.endswith(f"; {says}")
+    assert bool(finding.fixes[0].edits) is (says == "a buffer costs none")
+
+
 @pytest.mark.parametrize("body", KEPT)
 def test_no_buffer_where_a_number_may_be_needed(body: str, tmp_path: Path) -> None:
     _, findings = counting(body, tmp_path / "m.py")
@@ -2930,6 +2952,39 @@ class Cache(nn.Module):
         self.at += n
         return self.kept[: self.at].sum()
 
+class Slots(nn.Module):
+    def __init__(self, at):
+        super().__init__()
+        self.at = at
+        self.register_buffer("kept", torch.zeros(2, 64))
+
+class Placed(Slots):
+    def forward(self, x):
+        self.kept[:, self.at] = x
+        self.at += 1
+        return self.kept.sum()
+
+class Copied(Slots):
+    def __init__(self):
+        super().__init__(0)
+        del self.at
+        self.register_buffer("at", torch.zeros(1, dtype=torch.long))
+
+    def forward(self, x):
+        self.kept.index_copy_(1, self.at, x[:, None])
+        self.at += 1
+        return self.kept.sum()
+
+class Given(Slots):
+    def forward(self, x, at: int):
+        self.kept[:, at : at + 1] = x[:, None]
+        return self.kept[:, : at + 1].sum()
+
+class Place(Slots):
+    def forward(self, x, at):
+        self.kept[:, at] = x
+        return self.kept.sum()
+
 def run():
     made = MADE
     for n in range(12):
@@ -2948,6 +3003,11 @@ def run():
         ("[Block(4) for n in range(12)]", "made[n](torch.ones(3))", 0),
         ("torch.compile(nn.Linear(4, 4))", "made(torch.ones(2, 1 if n else 9, 4))", 1),
         ("torch.compile(Cache())", "made(torch.ones(2, 4))", 8),
+        ("torch.compile(Placed(0))", "made(torch.ones(2))", 8),
+        ("torch.compile(Copied())", "made(torch.ones(2))", 0),
+        ("torch.compile(Given(0))", "made(torch.ones(2), n)", 1),
+        ("torch.compile(Place(0))", "made(torch.ones(2), n)", 8),
+        ("torch.compile(Place(0))", "made(torch.ones(2, 1), torch.tensor([n]))", 0),
         ("torch.compile(attend)", 'made(torch.ones(2, 4), {"longest": torch.tensor(n + 4).item()})', 1),
         ("torch.compile(attend, dynamic=False)", 'made(torch.ones(2), {"longest": n + 4})', 8),
         ("torch.compile(attend, dynamic=False)", 'made(torch.ones(2), {"longest": torch.tensor(n)})', 0),
