@@ -315,9 +315,9 @@ def _bounding(count: ast.expr) -> list[ast.expr]:
 
 
 def _shifted(place: ast.expr) -> ast.expr:
-    """`n` of `n + 1`"""
+    """`n` of `n + 1` and of `n - self.config.first`"""
     if isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
-        return place.left if isinstance(place.right, ast.Constant) else place
+        return place.left if isinstance(place.right, (ast.Constant, ast.Attribute)) else place
     return place
 
 

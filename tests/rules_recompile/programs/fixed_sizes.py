@@ -1,5 +1,7 @@
 """Sizes and numbers that the code makes constants of the graph, and options that are handed on."""
 
+import types
+
 import torch
 
 
@@ -48,6 +50,16 @@ class Cache(torch.nn.Module):
         return self.write(x, step).sum() + self.keys[:, :until].sum()
 
 
+class Heads(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.heads = torch.nn.ModuleList([torch.nn.Linear(3, 3) for _ in range(12)])
+
+    def forward(self, x, at: int):
+        return self.heads[at - self.config.first](x)  # PTR231 in forward
+
+
 @torch.compile
 def sampled(x, temperature):
     return x / temperature
@@ -72,10 +84,12 @@ attend = torch.compile(torch.nn.functional.relu, dynamic=False)  # PTR206 in inn
 
 def run():
     rows, cache = torch.compile(Rows()), torch.compile(Cache())
+    heads = torch.compile(Heads(types.SimpleNamespace(first=2)))
     for n in range(2, 13):
         x = torch.ones(n, 3)
         rows(x)  # PTR213 in forward
         cache(torch.ones(3), n)  # PTR207 in forward
+        heads(torch.ones(3), n)  # PTR207 in forward
         sample(x, n / 10)
     for n in range(5, 13):
         padded(torch.ones(n, 4))
