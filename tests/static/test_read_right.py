@@ -1255,3 +1255,17 @@ class M(nn.Module):
         return x[int(len(table)) + len(frame)]
 """
     assert {code for code, _ in sure(source)} == {"PTB185"}  # what pandas does
+
+
+def test_what_is_told_texts_is_no_tensor() -> None:
+    source = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, logger, y):
+        logger.log("loss", x)
+        if logger > 3:
+            x = x + 1
+        if y.to("cpu").log() > 3:
+            x = x + 1
+        return x
+"""
+    assert [line for code, line in sure(source) if code == "PTB110"] == ['if y.to("cpu").log() > 3:']

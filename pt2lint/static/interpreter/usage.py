@@ -105,6 +105,8 @@ class Usage:
                     found.bound.setdefault(n.id, []).append(n.lineno)
             elif not isinstance(n, ast.Call):
                 continue
+            elif name := self._told_texts(n):
+                found.several.add(name)
             elif (use := self._told_by_keyword(n)) is not None:
                 found.uses.setdefault(use.name, []).append(use)
             elif isinstance(n.func, ast.Name):
@@ -125,6 +127,18 @@ class Usage:
         ):
             return ""
         return callee.value.id if callee.attr in self._sized and isinstance(callee.value, ast.Name) else ""
+
+    def _told_texts(self, call: ast.Call) -> str:
+        """The name of which a method is called that is given a text first, as no tensor's is but `x.to("cuda")`:
+        `logger.log("loss", loss)`."""
+        callee, given = call.func, call.args[:1]
+        if not isinstance(callee, ast.Attribute) or not isinstance(callee.value, ast.Name) or not given:
+            return ""
+        first = given[0].left if isinstance(given[0], ast.BinOp) else given[0]  # "loss/%s" % name
+        text = isinstance(first, ast.JoinedStr) or (
+            isinstance(first, ast.Constant) and isinstance(first.value, str)
+        )
+        return callee.value.id if text and callee.attr not in self._moves else ""
 
     def _told_by_shape(self, node: ast.AST) -> Use | None:
         """The name that an expression uses as only a tensor can be used, by its form."""
@@ -243,6 +257,7 @@ class Usage:
                 if isinstance(n.func, ast.Name) and n.func.id in names:
                     several.add(n.func.id)  # no tensor is called: `engine.backward(engine(x))`
                 several.add(self._namespace(n))
+                several.add(self._told_texts(n))
                 add(self._told_by_keyword(n))
                 passed = [
                     (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
