@@ -8,6 +8,7 @@ from pt2lint.rule.syntax import function_around, names
 from pt2lint.rule.tree import is_name, walk
 
 RIGHT = (2, 15)  # from there on Dynamo draws at each call
+ORDERS = ("shuffle", "sample")  # what it calculates itself from there on, once; before, the graph ends
 CARRIED_ON = (2, 13)  # before, the graph ends where a branch asks for such a number, and Python draws it
 COUNTS = ("range", "int")  # of such a number: Dynamo leaves the function to Python
 KEEPING = ("max", "min", "abs", "float", "round", "torch.tensor", "torch.full_like")  # measured, too
@@ -22,6 +23,9 @@ class OwnRandom(Rule):
     place. Nothing is said. The same goes for `random`, `uniform`, `randint` and `randrange` of a `random.Random`
     that was made before, wherever it is kept. The functions of the module itself (`random.random()`) draw at each
     call, as do `gauss`, `choice`, `shuffle` and the others of the object, for which the graph ends.
+
+    From torch 2.15 on `shuffle` and `sample` are so, of the module itself too: each call has the order that came while
+    tracing.
 
     Where Python calculates with the number before a tensor meets it (`0.1 * rng.random()`, `x[: rng.randint(1,
     3)]`, `range(rng.randint(1, 3))`), Dynamo leaves the function to Python: nothing is compiled, and the numbers
@@ -63,20 +67,34 @@ class OwnRandom(Rule):
     ```
 
     ## Versions
-    Measured: the same number at every call on torch 2.6, 2.9 and 2.13; right on 2.15. On 2.6 and 2.9 the graph ends
+    Measured: the same number at every call on torch 2.6, 2.9 and 2.13; right on 2.15, where
+    `shuffle` and `sample` give the same order at every call. On 2.6 and 2.9 the graph ends
     where a branch asks for the number, or Python calculates with it, and Python then draws.
     """
 
     code = "PTS345"
     name = "own-random"
-    ops = calls("random.Random", "random uniform randint randrange")
+    ops = (
+        *calls("random.Random", "random uniform randint randrange shuffle sample"),
+        *calls("random", "shuffle sample"),
+    )
     asks_what_is_left = True
 
     def concerns(self, op: Op) -> bool:
-        return self.function.target < RIGHT and not self.function.is_left
+        orders = op.name.endswith(ORDERS)
+        return orders is (self.function.target >= RIGHT) and not self.function.is_left
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return
+        if op.name.endswith(ORDERS):
+            if op.name.count(".") == 1 or self.was_there(node.func.value, op):
+                self.report(
+                    node,
+                    op,
+                    f"{self.quote(node)} gives the same order in every call: Dynamo draws it while it traces, and "
+                    "keeps it; draw it outside, and pass it in",
+                )
             return
         kept = self.kept(node)
         if not self.was_there(node.func.value, op) or kept is False:

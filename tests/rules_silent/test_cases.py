@@ -2916,6 +2916,32 @@ def test_what_an_object_compiles_is_saved_in_another_file(
     assert [f"{Path(f.path).name}:{f.line}" for f in found] == told
 
 
+def test_torch_2_15_keeps_the_order_that_is_drawn_while_tracing(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        """
+import random
+import torch
+
+rng = random.Random(0)
+
+@torch.compile
+def f(x):
+    order = [0, 1, 2]
+    random.shuffle(order)
+    rng.shuffle(order)
+    a, b = random.sample(order, 2)
+    own = random.Random(1)
+    own.shuffle(order)
+    return x * order[0] + a + b + rng.random()
+""",
+        encoding="utf-8",
+    )
+    for target, told in (((2, 13), []), ((2, 15), [10, 11, 12])):
+        found = lint([str(path)], Settings(target_torch=target)).findings
+        assert [f.line for f in found if f.code == "PTS345"] == told
+
+
 def test_torch_2_15_compiles_its_own_modules_in_place() -> None:
     source = "import torch\nlayer = torch.nn.Linear(3, 3)\nlayer.compile()\n"
     assert findings(source, target_torch=(2, 13))
