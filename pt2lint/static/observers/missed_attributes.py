@@ -60,7 +60,7 @@ class MissedAttributes:
         above, externals, hazy = self.at.classes.bases(cls)
         if hazy or not all(map(self.at.models.makes_modules, externals)):
             return False
-        if any(asked.name in (*c.attributes, *c.annotations, *c.methods) for c in above):
+        if any(asked.name in held for c in above for held in (c.attributes, c.annotations, c.methods)):
             return False
         setters = {method for c in above for method, _ in c.assigned(asked.name)}
         called = _own_calls(function, asked.handlers)
