@@ -39,6 +39,10 @@ class KeptGraphOutput(Rule):
     (`p.grad = torch.zeros_like(p)`) before the first call, and keep it: `optimizer.zero_grad(set_to_none=False)`; or
     use the mode "max-autotune-no-cudagraphs". On a CPU there are no CUDA graphs.
 
+    A server's worker threads: before torch 2.13 the first call of such code in another thread than the main one raises
+    AssertionError without a text (pytorch#123177). Call it in the main thread once for each shape and under the same
+    `no_grad` or `inference_mode` as in the threads, which then run what was recorded.
+
     It is a note where nothing shows that the calls run without gradients or are followed by `backward()` (before that
     the graphs take other memory), and where it is not known that several gradients are added up.
 
@@ -74,7 +78,9 @@ class KeptGraphOutput(Rule):
 
     ## Versions
     Measured on torch 2.11 with CUDA 13, on an H100: each of these raises, and with gradients of their own the
-    accumulated ones are equal to eager's.
+    accumulated ones are equal to eager's. So does `torch.compiler.cudagraph_mark_step_begin()` before each call of a
+    decoding loop that feeds outputs back; with clones it is equal. Threads: measured on 2.11; 2.13 and 2.15 make what
+    was missing there (`torch/_inductor/cudagraph_trees.py`).
     """
 
     code = "PTS338"
