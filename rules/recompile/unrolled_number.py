@@ -28,8 +28,8 @@ class UnrolledNumber(CompiledCall):
     (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
 
     A 0-dim tensor on the CPU does not help where it picks an element: Dynamo takes the number in `torch.tensor(n)`
-    for a constant as well (`cache[:, n] = x`). `cache.index_copy_(1, n, x)` and `index_select` do not ask for it, nor
-    does a tensor of one dimension, `torch.tensor([n])`.
+    for a constant as well (`cache[:, n] = x`); on a GPU it ends the graph (torch 2.11). Nothing asks for the number of
+    `cache.index_copy_(1, n, x)` and `index_select`, nor of a tensor of one dimension, `torch.tensor([n])`.
 
     ## Example
     ```python
