@@ -68,7 +68,7 @@ Names of operations:
 - `define class`    a class statement runs
 - `discard NAME`    the result of a call is thrown away
 - `import guarded`  an import of a library, in a `try` that catches what it raises where there is none
-- `iterate NAME`    an external object is iterated over
+- `iterate NAME`    an external object is iterated over; details "maybe" where it may be something else
 - `set NAME`         also: an attribute of an external module is assigned (`set torch._dynamo.config.verbose`; args: 0
                     is the value), an item of an external mapping (`set os.environ[]`; args: 0 the key, 1 the value)
 - `call compiled`   a compiled callable is called from code that is not compiled; details: "compile KEYWORD",

@@ -64,6 +64,14 @@ PARTS = {
         "decoder": "torch.nn.TransformerDecoder",
     }
 }
+REDUCTION = "Write `reduction='none'`, `'sum'` or `'mean'`, which is traced"
+LOSSES = tuple(
+    f"torch.nn.{name}Loss"
+    for name in (
+        "L1 MSE NLL PoissonNLL KLDiv BCE BCEWithLogits CrossEntropy SmoothL1 SoftMargin MultiMargin TripletMargin "
+        "HingeEmbedding CosineEmbedding MarginRanking MultiLabelMargin MultiLabelSoftMargin"
+    ).split()
+)
 RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 RETURNS = {"torch.nn.Transformer.generate_square_subsequent_mask": "tensor:float"}
 # Methods that return the module itself.
@@ -245,6 +253,21 @@ def clipped(call: Call) -> Value:
     return called(call)
 
 
+def walked(call: Call) -> Value:
+    """`model.eval()` in compiled code goes through the module, an RNN in it too."""
+    if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
+        call.note(f"call {call.name} of an RNN")
+    return made(call)
+
+
+def loss(call: Call) -> Value:
+    """`nn.MSELoss(size_average=False)`: Dynamo does not trace how these flags become `reduction`."""
+    if {"size_average", "reduce"} & set(call.kwargs):
+        words = {"why": "Dynamo does not trace what `size_average` and `reduce` become", "instead": REDUCTION}
+        call.note("call breaking", details=words)
+    return made(call)
+
+
 def parallel(call: Call) -> Value:
     """A compiled module in one that spreads it: a call of that is a call of what was compiled."""
     inner = call.args[0] if call.args else call.kwargs.get("module", call.kwargs.get("model", UNKNOWN))
@@ -357,6 +380,8 @@ LIBRARY = Library(
         "torch.nn.AdaptiveLogSoftmaxWithLoss.forward": "it picks the targets of each cluster by their values",
     },
     handlers={
+        **dict.fromkeys(LOSSES, loss),
+        **dict.fromkeys((f"{MODULE}.{name}" for name in ("eval", "train", "zero_grad")), walked),
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
         "torch.nn.parallel.DistributedDataParallel": parallel,

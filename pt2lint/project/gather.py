@@ -277,8 +277,10 @@ def _is_alike(at: Where, leader: Finding, where: Where, finding: Finding) -> boo
 
 def _keeps_number(text: str) -> bool:
     """Whether a statement puts a number out of a tensor under a name, and does no more: `a = x.std().item()`."""
-    compound = text.startswith(("if ", "for ", "with "))  # of which `_text` has what stands before the colon
-    statement = ast.parse(text).body[0] if text and not compound else None
+    try:
+        statement = ast.parse(text).body[0] if text else None
+    except SyntaxError:
+        return False  # the head of a block, of which `_text` has what stands before the colon
     value = statement.value if isinstance(statement, ast.Assign) else None
     if not isinstance(value, ast.Call):
         return False

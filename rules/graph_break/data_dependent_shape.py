@@ -54,6 +54,7 @@ class DataDependentShape(GraphBreak):
         *calls("numpy", "nonzero flatnonzero unique where"),
         "call torch.linalg.lstsq",
         "call torch.nn.functional.ctc_loss",
+        "forward torch.nn.CTCLoss",
         "call torch.where",
         "call torch.combinations",
         "call torch.repeat_interleave",

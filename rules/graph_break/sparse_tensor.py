@@ -47,6 +47,7 @@ class SparseTensor(GraphBreak):
     ops = (
         *calls("torch.Tensor", "to_sparse to_sparse_coo to_sparse_csr"),
         *calls("torch", "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor"),
+        *calls("torch.sparse", "FloatTensor DoubleTensor IntTensor LongTensor"),
         "use sparse",
     )
     says = "{code} makes a sparse tensor, which Dynamo does not trace"
@@ -64,6 +65,7 @@ class SparseTensor(GraphBreak):
     INVALID = (
         "return x.to_sparse().to_dense()",
         "return torch.sparse_coo_tensor(i[None], x[0], (4,)).to_dense()",
+        "return torch.sparse.FloatTensor(i[None], x[0], torch.Size([4])).to_dense()",
         "graph = torch.eye(4).to_sparse()\ndef f(x, m, i):\n    return torch.sparse.mm(graph, x)",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.register_buffer('graph', torch.eye(4).to_sparse())\n"

@@ -11,6 +11,7 @@ from pt2lint.rule import GraphBreak, calls
 
 RE = "match search sub compile findall split fullmatch"
 HEAP = "heappush heappop heapify heapreplace heappushpop nlargest nsmallest"
+GOES_OVER = "iterate tqdm.tqdm"  # in another statement than the one that makes the bar
 FIELDS = "call dataclasses.fields"
 THREADS = ("call torch.jit.fork", "call torch.jit.wait")
 BYTES = "replace split join find startswith endswith strip hex count index"
@@ -112,6 +113,7 @@ class UntracedLibrary(GraphBreak):
         "call collections.OrderedDict.move_to_end",
         "call extension",
         "call untraced",
+        GOES_OVER,
         "forward torch.jit.ScriptModule",
         *calls("torch.jit", "fork wait"),
     )
@@ -127,20 +129,28 @@ class UntracedLibrary(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
+        if op.name == GOES_OVER:
+            return "maybe" not in op.details  # `if progress: rows = tqdm(rows)`: the bar is told
         return op.name != FIELDS or op.arg(0) == "class"  # the fields of an object are read while tracing
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return op.name in ("call untraced", "call extension", *THREADS)
+        return op.name in ("call untraced", "call extension", GOES_OVER, *THREADS)
 
     extension = ""  # the function of a compiled extension that is called
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if op.name.startswith("call typing.") and not _is_union(node):
             return
+        if op.name == GOES_OVER and any(
+            o.name == "call untraced" and o.line == op.line for o in self.function.ops
+        ):
+            return  # the bar is made there, which is told
         says = self.says
         self.extension = op.detail("name") if op.name == "call extension" else ""
         if op.name == "call untraced":
             says = f"{{code}} is a call of {op.detail('name')}, which Dynamo does not trace"
+        if op.name == GOES_OVER:
+            says = "{code} is gone over by tqdm, which Dynamo does not trace"
         if op.name == "forward torch.jit.ScriptModule":
             says = "{code} calls a module of torch.jit, which Dynamo does not trace: the module itself can be compiled"
         if op.name in THREADS:

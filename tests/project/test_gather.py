@@ -619,6 +619,12 @@ if True:
             [(13, [14, 15])],
         ),
         ("a = x.max().item()\n        x = x * (x * 2).max().item()", [(12, []), (13, [])]),
+        # the head of a block, which is no statement by itself
+        (
+            "with torch.autograd.set_grad_enabled(x.max().item() > 0):\n            x = x + 1\n"
+            "        b = x.std().item()\n        x = x * b",
+            [(12, []), (14, [])],
+        ),
         (
             "for i in x.nonzero():\n            x = x + i\n        for j in range(x.max()):\n            x = x + j",
             [(12, []), (14, [])],

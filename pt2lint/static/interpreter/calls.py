@@ -438,13 +438,15 @@ class Calls:
     def iterated(self, node: ast.expr, value: Value, frame: Frame) -> None:
         self.goes_over(node, value, frame)
         self.refused(node, value, "goes over", frame)
-        for o in options(value):
+        among = options(value)
+        for o in among:
             if (
                 isinstance(o, Instance)
                 and o.external
                 and self.at.notebook.listens(f"iterate {o.external}", frame)
             ):
-                self.at.notebook.note(node, f"iterate {o.external}", frame)
+                details = {"maybe": "yes"} if len(among) > 1 else None
+                self.at.notebook.note(node, f"iterate {o.external}", frame, details=details)
 
 
 def _given(listed: Sizes, args: list[Value], kwargs: dict[str, Value]) -> list[Value]:
