@@ -47,7 +47,7 @@ class SparseTensor(GraphBreak):
     ops = (
         *calls("torch.Tensor", "to_sparse to_sparse_coo to_sparse_csr"),
         *calls("torch", "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor"),
-        *calls("torch.sparse", "FloatTensor DoubleTensor IntTensor LongTensor"),
+        "call torch.sparse.FloatTensor",
         "use sparse",
     )
     says = "{code} makes a sparse tensor, which Dynamo does not trace"
