@@ -258,8 +258,6 @@ UTILS_BODIES = {
         "nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)"
     ),
     "call torch.nn.utils.clip_grad_norm_ of an RNN": "nn.utils.clip_grad_norm_(gru.parameters(), 1.0)",
-    "call torch.nn.Module.eval of an RNN": "gru.eval()",
-    "call torch.nn.Module.train of an RNN": "gru.train()",
     "call torch.nn.Module.zero_grad of an RNN": "gru.zero_grad()",
     "call torch.sparse.FloatTensor": "torch.sparse.FloatTensor(i[None], x[0], torch.Size([4]))",
     "call torch.nn.utils.clip_grad_norm_ beside an RNN": (

@@ -254,7 +254,8 @@ def clipped(call: Call) -> Value:
 
 
 def walked(call: Call) -> Value:
-    """`model.eval()` in compiled code goes through the module, an RNN in it too."""
+    """`model.zero_grad()` in compiled code goes through the module, an RNN in it too. So do `eval()` and `train()`, which
+    stand where a function begins, have next to nothing before them and would only say again that it holds an RNN."""
     if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
         call.note(f"call {call.name} of an RNN")
     return made(call)
@@ -381,7 +382,7 @@ LIBRARY = Library(
     },
     handlers={
         **dict.fromkeys(LOSSES, loss),
-        **dict.fromkeys((f"{MODULE}.{name}" for name in ("eval", "train", "zero_grad")), walked),
+        f"{MODULE}.zero_grad": walked,
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
         "torch.nn.parallel.DistributedDataParallel": parallel,

@@ -82,7 +82,7 @@ class RecurrentModule(GraphBreak):
         "call torch.nn.utils.rnn.pack_sequence",
         "call torch.nn.Module.flatten_parameters",
         "call torch.nn.utils.clip_grad_norm_ of an RNN",
-        *(f"call torch.nn.Module.{name} of an RNN" for name in ("eval", "train", "zero_grad")),
+        "call torch.nn.Module.zero_grad of an RNN",
         TYPE,
     )
     says = "{code} runs a recurrent module, which Dynamo does not trace"
@@ -98,7 +98,7 @@ class RecurrentModule(GraphBreak):
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.flatten_parameters()\n    return x",
         "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
-        "def f(x, m, i):\n    net.eval()\n    return x + 1",
+        "def f(x, m, i):\n    net.zero_grad()\n    return x + 1",
         "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(rnn, torch.nn.LSTM))",
     )
