@@ -254,8 +254,8 @@ def clipped(call: Call) -> Value:
 
 
 def walked(call: Call) -> Value:
-    """`model.zero_grad()` in compiled code goes through the module, an RNN in it too. So do `eval()` and `train()`, which
-    stand where a function begins, have next to nothing before them and would only say again that it holds an RNN."""
+    """`model.zero_grad()` in compiled code goes through the module, an RNN in it too. So do `eval()` and `train()`:
+    they begin a function, have next to nothing before them and would only say again that it holds an RNN."""
     if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
         call.note(f"call {call.name} of an RNN")
     return made(call)
