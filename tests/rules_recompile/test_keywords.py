@@ -4,6 +4,7 @@ taken for each other."""
 from __future__ import annotations
 
 import re
+from keyword import kwlist
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def main(x, loader, start, count):
         picked(x, KEY=i / 2)
     return added((row for row in x), KEY=2)
 """
-WORDS = sorted({*re.findall(r'"(\w+)"', op.__doc__ or "")} - {"class", "from", "self", "torch"})
+WORDS = sorted({*re.findall(r'"(\w+)"', op.__doc__ or "")} - {"self", "torch", *kwlist})  # no argument is called `try`
 PLAIN = "argument"
 
 
