@@ -80,7 +80,9 @@ def main(x, loader, start, count):
         picked(x, KEY=i / 2)
     return added((row for row in x), KEY=2)
 """
-WORDS = sorted({*re.findall(r'"(\w+)"', op.__doc__ or "")} - {"self", "torch", *kwlist})  # no argument is called `try`
+WORDS = sorted(
+    {*re.findall(r'"(\w+)"', op.__doc__ or "")} - {"self", "torch", *kwlist}
+)  # no argument is called `try`
 PLAIN = "argument"
 
 
