@@ -10,6 +10,7 @@ import torch
 
 from pt2lint.finding import UNCALLED, Finding
 from pt2lint.static.engine import lint
+from pt2lint.static.interpreter import guards
 from tests.linting import findings
 
 HEAD = """
@@ -1155,3 +1156,13 @@ class M(nn.Linear):
 """
     found = [(f.code, f.line) for f in findings(code) if f.code.startswith("PTB")]
     assert found == [("PTB103", 14), ("PTB185", 25)]
+
+
+def test_what_holds_on_one_of_several_ways_is_said_once_each() -> None:
+    ways = [(guards.Guard(f"isinstance(x, {name})", guards.ARGUMENT),) for name in "ABCDEFGH"]
+    held = guards.common(ways[0], ways[1])
+    assert [g.text for g in held] == ["isinstance(x, A) or isinstance(x, B)"]
+    assert guards.common(held, ways[1]) == guards.common(ways[1], held) == held
+    for way in ways:  # so long a list says nothing
+        held = guards.common(held, way)
+    assert held == ()

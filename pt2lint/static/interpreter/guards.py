@@ -154,7 +154,9 @@ def _one_of(a: Path, b: Path, held: Path) -> Path:
     types = [[g for g in way if g.text.startswith("isinstance(") and g not in held] for way in (a, b)]
     if all(len(asked) == 1 for asked in types):
         (one,), (other,) = types
-        return (Guard(OR.join(sorted((one.text, other.text))), min(one.sort, other.sort)),)
+        # Each way may itself be one of several: said once each, so that going round a loop of calls comes to an end.
+        of = sorted({part for g in (one, other) for part in g.text.split(OR)})
+        return (Guard(OR.join(of), min(one.sort, other.sort)),) if len(of) <= MAX_TOLD else ()
     given = [[g.text for g in way if g.sort in (GIVEN, ARGUMENT) and g not in held] for way in (a, b)]
     if not all(len(texts) == 1 for texts in given):
         return ()
