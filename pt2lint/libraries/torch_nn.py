@@ -46,7 +46,7 @@ WITH_WEIGHTS = (
     "DistributedDataParallel parallel.*"
 )
 # Modules whose classes have them under these names in each object, so that a class of the project derived from one has.
-OF_THEIR_OWN = "Linear Conv Embedding BatchNorm LayerNorm GroupNorm RMSNorm PReLU".split()
+OF_THEIR_OWN = ("Linear", "Conv", "Embedding", "BatchNorm", "LayerNorm", "GroupNorm", "RMSNorm", "PReLU")
 NUMBERS = ("in_features", "out_features", "num_embeddings", "embedding_dim", "num_heads", "padding_idx")
 # Which masks a module compares with a causal one where it is not told: position and keyword of the mask, and of what
 # tells.
@@ -304,7 +304,7 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
 
 
 def _has_weights(type_name: str) -> bool:
-    return type_name.rsplit(".", 1)[-1].startswith(tuple(OF_THEIR_OWN))
+    return type_name.rsplit(".", 1)[-1].startswith(OF_THEIR_OWN)
 
 
 def first_is_tensor(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, walk
 from pt2lint.static.values import UNKNOWN, Ext, Instance, Value
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ class ByMethods:
             made += [
                 part.value
                 for part in walk(scope)
-                if isinstance(part, ast.Assign)
-                and any(isinstance(t, ast.Name) and t.id == head.id for t in part.targets)
+                if isinstance(part, ast.Assign) and any(is_name(t, head.id) for t in part.targets)
             ]
         for value in made:
             # What a name is made of may be the name itself: `action = action.detach().cpu()`.

@@ -212,7 +212,7 @@ class Statements:
         if built or last is not node.test:
             self.at.conditions.asserted = None if built else last
             self.at.conditions.test(node.test, env, frame)
-            if last is not None and not built and self.at.events.asserted:
+            if last is not None and not built and frame.region:  # who hears of it asks of traced code alone
                 value = self.at.expressions.again(last, env, frame)
                 for hear in self.at.events.asserted:
                     hear(node, last, value, frame)

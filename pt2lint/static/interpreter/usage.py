@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.static.interpreter.frame import Frame, title
 from pt2lint.static.interpreter.guard_syntax import asks_whether_none, set_in
 from pt2lint.static.interpreter.syntax import compares_elements
-from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, says_text, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
     UNKNOWN,
@@ -135,9 +135,7 @@ class Usage:
         if not isinstance(callee, ast.Attribute) or not isinstance(callee.value, ast.Name) or not given:
             return ""
         first = given[0].left if isinstance(given[0], ast.BinOp) else given[0]  # "loss/%s" % name
-        text = isinstance(first, ast.JoinedStr) or (
-            isinstance(first, ast.Constant) and isinstance(first.value, str)
-        )
+        text = isinstance(first, ast.JoinedStr) or says_text(first)
         return callee.value.id if text and callee.attr not in self._moves else ""
 
     def _told_by_shape(self, node: ast.AST) -> Use | None:
@@ -402,9 +400,7 @@ def _chooses(node: ast.Subscript) -> bool:
     if not compares_elements(node.slice):
         return False
     columns = [n.value for n in walk(node.slice) if isinstance(n, (ast.Subscript, ast.Attribute))]
-    return not any(
-        isinstance(n, ast.Name) and n.id == node.value.id for n in columns if isinstance(node.value, ast.Name)
-    )
+    return not (isinstance(node.value, ast.Name) and any(is_name(n, node.value.id) for n in columns))
 
 
 def _is_of_arrays(index: ast.expr) -> bool:

@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.given_asked import asked
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, says_text, unit_of, walk
 from pt2lint.static.values import Class, Ext, Seq, Value
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ class Look:
         return any(
             isinstance(call, ast.Call) and ast.unparse(call.func) == own
             for one in parts(self.function, ast.Assign)
-            if any(isinstance(target, ast.Name) and target.id == given.id for target in one.targets)
+            if any(is_name(target, given.id) for target in one.targets)
             for call in walk(one.value)
         )
 
@@ -623,4 +623,4 @@ def _is_part_of(node: ast.expr, name: str) -> bool:
 
 
 def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value)
+    return says_text(node) and bool(node.value)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, parts, walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, says_text, walk
 from pt2lint.static.values import Func, Instance
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _catches(kind: ast.expr | None) -> bool:
 
 
 def _text(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return str(node.value) if says_text(node) else ""
 
 
 def _namespace(node: ast.expr, me: str) -> str:
@@ -161,8 +161,7 @@ def _own_calls(function: FunctionNode, statements: list[ast.stmt]) -> set[str]:
 def _carries(function: FunctionNode, asked: Asked) -> bool:
     """Whether what is kept says something of the call that keeps it, so that the next one comes out otherwise."""
     me = _me(function)
-    given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    names = {a.arg for a in given} - {me}
+    names = {a.arg for a in parameters_in(function.args)} - {me}
     for part in walk(function):
         if isinstance(part, ast.Assign):
             targets, value = part.targets, part.value

@@ -221,6 +221,11 @@ def says_none(node: ast.AST | None) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def says_text(node: ast.AST | None) -> TypeGuard[ast.Constant]:
+    """A text, as it stands in code, that nothing is put into."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 def asks_by_name(call: ast.Call) -> bool:
     """`hasattr(owner, "name")`, `getattr(owner, "name")`"""
     return is_name(call.func, "hasattr") or is_name(call.func, "getattr")
