@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.util
 import os
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args
 
+import pt2lint.op
 from pt2lint.finding import Problem, RulePage, Severity
 
 if TYPE_CHECKING:
@@ -116,6 +118,9 @@ def _wrong(rule: type[Rule]) -> str | None:
     ops = getattr(rule, "ops", None)
     if not isinstance(ops, tuple) or not all(isinstance(op, str) for op in ops):
         return "lacks `ops`, the operations that it listens to: a tuple of strings (pt2lint/op.py)"
+    for op in ops:
+        if (meant := never(op)) is not None:
+            return f"listens to `{op}`, which is no operation{meant}; pt2lint/op.py lists them"
     if not (rule.__doc__ or "").strip():
         return "lacks a docstring, which is its page"
     if rule.severity not in get_args(Severity):
@@ -125,6 +130,31 @@ def _wrong(rule: type[Rule]) -> str | None:
     except Exception as error:
         return f"has no page ({type(error).__name__}: {error})"
     return None
+
+
+@cache
+def operations() -> tuple[str, ...]:
+    """The operations that there are, as pt2lint/op.py lists them: "test tensor", "call NAME"."""
+    heads = [line.split("  ")[0] for line in re.findall(r"^- (`.*)", pt2lint.op.__doc__ or "", re.MULTILINE)]
+    return tuple(name for head in heads for name in re.findall(r"`([^`]+)`", head))
+
+
+def never(op: str) -> str | None:
+    """Of an operation that never happens what may be meant, in words that follow it; None where it may happen."""
+    from difflib import get_close_matches
+
+    for listed in operations():
+        verb, named, _ = listed.partition("NAME")
+        # A NAME is qualified, Python's own too: `call builtins.print`.
+        if op == listed or (named and op.startswith(verb) and "." in op):
+            return None
+    verb, _, name = op.partition(" ")
+    near = (
+        [f"{verb} builtins.{name}"]
+        if hasattr(builtins, name)
+        else get_close_matches(op, operations(), 1, 0.75)
+    )
+    return f" (`{near[0]}`?)" if near else ""
 
 
 def _file(module: str) -> str:

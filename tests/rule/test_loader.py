@@ -78,6 +78,14 @@ def test_a_rule_of_the_users_own(run) -> None:  # type: ignore[no-untyped-def]
         (RULE.replace('name = "mine"', ""), 'it lacks a name, as in name = "tensor-item"'),
         (RULE.replace("ops = calls", "wanted = calls"), "it lacks `ops`"),
         (
+            RULE.replace('calls("torch.Tensor", "item")', '("call torch.Tensor.item", "test tensr")'),
+            "it listens to `test tensr`, which is no operation (`test tensor`?); pt2lint/op.py lists them",
+        ),
+        (
+            RULE.replace('calls("torch.Tensor", "item")', '("call print",)'),
+            "it listens to `call print`, which is no operation (`call builtins.print`?); pt2lint/op.py lists them",
+        ),
+        (
             RULE.replace('code = "ACM001"', 'code = "ACM001"\n    severity = "bad"'),
             "it has the severity 'bad'",
         ),
