@@ -14,6 +14,9 @@ from pt2lint.finding import ALIKE, ASIDE, BY_ROW, COPY, ITERATES, NESTED, PASTED
 from pt2lint.op import DREW
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
+RECOMPILES = "PTR2"  # and those of recompilations
+# A number that is another one at every call, and a buffer that is longer: compiled until the limit of recompilations.
+EACH_CALL = ("PTR202", "PTR204")
 UNROLLED_NO_MORE = (
     "PTR207"  # a number of a loop, which is one of the graph's constants unless a break leaves the loop
 )
@@ -74,13 +77,14 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         and f.verdict is None
         and (f.severity != "note" or f.note in (ITERATES, ASIDE, NESTED, BY_ROW))
     ]
-    codes = [f.code for f in findings if f.severity != "note"]
+    codes = [EACH_CALL[0] if f.code in EACH_CALL else f.code for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):
         return [*findings]
     under = _covered(candidates, place)
     if under is None:
         return [*findings]
     covered = [*candidates, *_repeated(findings, candidates, under, place)]
+    covered += _compiled_anew(findings, under)
     drawn = [f for f in candidates if f.price is not None and f.price.cause.startswith(DREW)]
     none = {id(f) for f in drawn if any(_is_plain_by_then(f, first) for first in drawn)}
     kept = [f for f in findings if id(f) not in none]
@@ -168,6 +172,23 @@ def _repeated(
             if first is not None:
                 under[id(finding)] = under.get(id(first), first)
                 yield finding
+
+
+def _compiled_anew(findings: Sequence[Finding], under: dict[int, Finding]) -> list[Finding]:
+    """What one compiled function is compiled anew for at every call where another finding says that it is already:
+    nothing is gained until all of them are mended, as the counters of a cache and the cache that grows. `under` is
+    given what tells them."""
+    leads: dict[tuple[str, int, str], Finding] = {}
+    telling = (f for f in findings if f.code in EACH_CALL and f.severity != "note" and f.verdict is None)
+    for finding in sorted(telling, key=lambda f: (len(f.when), f.sort_key)):
+        if finding.flow and id(finding) not in under:
+            root = finding.flow[0]
+            lead = leads.setdefault((root.path, root.line, root.message), finding)
+            if lead is not finding and {*lead.when} <= {*finding.when}:
+                under[id(finding)] = lead
+    moved = [f for f in findings if id(under.get(id(f))) in under]
+    under.update({id(f): under[id(under[id(f)])] for f in moved})
+    return [f for f in findings if f.code in EACH_CALL and id(f) in under]
 
 
 def _says_again(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
@@ -537,7 +558,8 @@ def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Fin
     in one of the files: who mends one has the others to paste it into."""
     pasted: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
-        if finding.code.startswith(BREAKS) and finding.severity != "note" and finding.verdict is None:
+        mended = finding.code.startswith((BREAKS, RECOMPILES))
+        if mended and finding.severity != "note" and finding.verdict is None:
             at = known.place(finding.path, finding.line)
             if at is not None and at.text and at.function[1] > at.function[0] + 1:
                 text = known.code(finding.path, *at.function[:2])
@@ -554,7 +576,8 @@ def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Find
     them, are notes but for those in one of the files: one model was made of the other."""
     alike: dict[tuple[str, ...], list[tuple[Where, Finding]]] = {}
     for finding in findings:
-        if finding.code.startswith(BREAKS) and finding.severity != "note" and finding.verdict is None:
+        mended = finding.code.startswith((BREAKS, RECOMPILES))
+        if mended and finding.severity != "note" and finding.verdict is None:
             at = known.place(finding.path, finding.line)
             if at is not None and at.text and all(at.beside):
                 shapes = (finding.code, *map(_shape, (at.text, *at.beside)))

@@ -846,7 +846,7 @@ class NAME(nn.Module):
     ("second", "told"),
     [
         ("self.other += 1", [(11, [12, 21, 22])]),
-        ("self.other -= 1", [(11, [21]), (12, [22])]),
+        ("self.other -= 1", [(11, [12, 21, 22])]),  # each compiles `forward` anew at every call
     ],
 )
 def test_what_is_no_break_is_told_once_too(
@@ -856,6 +856,54 @@ def test_what_is_no_break_is_told_once_too(
     Path("m.py").write_text(HEAD + code.replace("NAME", "A") + code.replace("NAME", "B"))
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
+
+
+CACHE = """
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("keys", None, persistent=False)
+        self.position = 0
+
+    def forward(self, x: torch.Tensor, cached: bool):
+        if cached:
+            if self.keys is None:
+                self.keys = x
+            else:
+                self.keys = torch.cat([self.keys, x], dim=1)
+            self.position += x.shape[1]
+            x = self.keys * self.position
+        return x
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.attention, self.length = nn.Linear(2, 2), Attention(), 0
+
+    def forward(self, x: torch.Tensor, cached: bool):
+        x = self.attention(self.layer(x), cached)
+        if cached:
+            self.length += x.shape[1]
+        return x * self.length
+"""
+
+
+def test_what_compiles_one_function_anew_at_every_call_is_told_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("a.py").write_text(HEAD + CACHE)
+    Path("b.py").write_text(HEAD + "WIDTH = 2\n" + CACHE)
+    found = [f for f in rows(capsys, ".") if f["code"] in ("PTR202", "PTR204")]
+    assert [(f["path"], f["line"], f["also"]) for f in found if f["severity"] != "note"] == [
+        ("a.py", 17, [16, 30])
+    ]
+    note = "the same function, told at a.py:17"
+    assert [f["note"] for f in found if f["path"] == "b.py"] == [
+        "told with line 18",
+        note,
+        "told with line 18",
+    ]
 
 
 def test_a_setting_of_the_process_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
