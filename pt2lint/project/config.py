@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -20,6 +20,7 @@ from pt2lint.project import patterns
 LEVELS = ("note", "warning", "error")
 ROOTS = ("modules", "explicit", "tensors")
 _TORCH = re.compile(r"(\d{1,4})\.(\d{1,4})(?![^.+\w])", re.ASCII)
+_MISNAMED = re.compile(rb"^\s*\[\s*(tool\.)?pt2[-_]?lint\b", re.MULTILINE | re.IGNORECASE)
 _NAME = re.compile(r"[\w./\\-]*\w:\w+(\.\w+)*|[^:]+\.py:\w+(\.\w+)*|\w+(\.\w+)+")
 
 
@@ -180,6 +181,8 @@ def _patterns(value: object) -> tuple[str, ...]:
 
 def _parse_pattern(line: str) -> None:
     try:
+        if re.search(r"\\\w", line):
+            raise ValueError("folders are written with `/`")
         if patterns.parse(line) is None and line.strip() in ("", "/"):
             raise ValueError("it names nothing")
     except ValueError as error:
@@ -378,25 +381,39 @@ def _section(path: str, shown: str, problems: list[Problem]) -> dict[str, Any]:
     section = tool.get("pt2lint") if isinstance(tool, dict) else None
     if section is None:
         section = {} if os.path.basename(path) == "pyproject.toml" else document
+        for name in _misnamed(document, tool) if not section else ():
+            told = f"[{name}] is read by nothing: the settings stand in [tool.pt2lint]"
+            problems.append(Problem(shown, told))
     if not isinstance(section, dict):
         problems.append(Problem(shown, "`tool.pt2lint` should be a table: [tool.pt2lint]"))
         return {}
     return section
 
 
+def _misnamed(document: Mapping[str, Any], tool: object) -> Iterator[str]:
+    """The tables that somebody took for [tool.pt2lint]."""
+    for before, table in (("", document), ("tool.", tool if isinstance(tool, dict) else {})):
+        yield from (
+            before + key for key in table if key.lower().replace("-", "").replace("_", "") == "pt2lint"
+        )
+
+
 def _nearest(key: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(key.lower().replace("_", "-"), KEYS, n=1)
+    word = key.lower().replace("_", "-")
+    bare = word.removeprefix("extend-")  # as other linters name what adds to a list
+    near = [bare] if bare in KEYS else get_close_matches(word, KEYS, n=1)
     return f"; did you mean `{near[0]}`?" if near else "; its keys are " + ", ".join(KEYS)
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a pyproject.toml stands there that has a [tool.pt2lint] section."""
+    """Whether a pyproject.toml stands there that has a [tool.pt2lint] section, or one that was meant to be."""
     try:
         if stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for who writes into it
             with open(path, "rb") as file:
-                return b"tool.pt2lint" in file.read()
+                data = file.read()
+                return b"tool.pt2lint" in data or _MISNAMED.search(data) is not None
     except OSError:
         pass
     return False

@@ -69,7 +69,12 @@ LIST = 'should be a list of strings, as in ["PTB", "PTR201"]'
         ("selct = []", "has no key `selct`; did you mean `select`?"),
         ("foo = []", "has no key `foo`; its keys are " + ", ".join(KEYS)),
         ("per_file_ignores = {}", "has no key `per_file_ignores`; did you mean `per-file-ignores`?"),
+        ("extend-exclude = []", "has no key `extend-exclude`; did you mean `exclude`?"),
         ('select = "PTB"', f"`select` {LIST}"),
+        (
+            "exclude = ['src\\old\\*.py']",
+            r'`exclude` holds "src\old\*.py", which matches nothing: folders are written with `/`',
+        ),
         ('ignore = ["PTB-1"]', '`ignore` "PTB-1" is no code; codes look like PTB103, prefixes like PTB'),
         ("pedantic = 1", "`pedantic` should be true or false"),
         ("target-torch = 2.9", '`target-torch` should be a torch version, as in "2.13"'),
@@ -102,6 +107,15 @@ def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
     assert "\n" not in found
     [found] = problems(tmp_path, "[tool]\npt2lint = 3\n")
     assert found == "`tool.pt2lint` should be a table: [tool.pt2lint]"
+
+
+@pytest.mark.parametrize("name", ["pt2lint", "tool.PT2Lint", "tool.pt2-lint"])
+def test_a_section_that_nothing_reads_is_told(tmp_path: Path, name: str) -> None:
+    written(tmp_path, f"[{name}]\nselect = ['PTB']\n[tool.black]\n")
+    configs = Configs()
+    configs.of(str(tmp_path))
+    [found] = configs.problems
+    assert found.message == f"[{name}] is read by nothing: the settings stand in [tool.pt2lint]"
 
 
 def test_a_broken_file_of_another_tool_is_none_of_our_business(tmp_path: Path) -> None:
