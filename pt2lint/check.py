@@ -7,7 +7,6 @@ import ast
 import contextlib
 import os
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache as cached
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from pt2lint.finding import Finding, Problem, RulePage, Severity
 from pt2lint.project import entries, process_settings, suppress
 from pt2lint.project.config import Configs, Settings
+from pt2lint.project.defect import defect, over_files
 from pt2lint.project.discover import Discovery
 from pt2lint.project.gather import (
     gathered,
@@ -144,7 +144,8 @@ def check(
     kept = cache.known(checked.files) if cache and checked.seen else {}
     known = Known(checked.sources, checked.seen, kept, _statements_around)
     _add_sources(checked, sources, found, known)
-    found = _once(checked, found, among, configs, beside or {})
+    once = partial(_once, checked, among=among, configs=configs, beside=beside or {})
+    found = over_files(once, found, checked.problems)
     _settle(checked, found, of_file, judge is not None, known)
     if cache and checked.seen and known.grown:
         cache.keep_known(checked.files, known.to_keep(lambda path: entries.stood(path, started)))
@@ -192,19 +193,14 @@ def _lint(
     named = {path: book.line_named for path, book in checked.notebooks.items()}
     try:
         result = lint(files, everything, {**beside, **checked.texts}, cache, stop, unsure, named)
-    except Exception:  # a defect of ours must not cost the user the findings in the other files
+    except Exception as error:  # a defect of ours must not cost the user the findings in the other files
         if len(files) > 1:
             return [
                 finding
                 for file in files
                 for finding in _lint([file], settings, checked, cache, beside, stop, unsure)
             ]
-        where = traceback.format_exc().strip().splitlines()[-1]
-        if os.environ.get("PT2LINT_DEBUG"):
-            raise
-        checked.problems.append(
-            Problem(files[0], f"pt2lint failed on this file ({where}): a defect of pt2lint, please report it")
-        )
+        checked.problems.append(defect(files[0], error))
         return []
     checked.problems += [problem for problem in result.problems if problem not in checked.problems]
     # Whether a folder is a package is part of what a name in it means.
@@ -355,14 +351,14 @@ def _source(texts: Mapping[str, str], path: str) -> str | None:
 
 def _once(
     checked: Checked,
-    found: list[Finding],
+    found: Sequence[Finding],
     among: Iterable[str],
     configs: Configs,
     beside: Mapping[str, str],
 ) -> list[Finding]:
     """The findings, with a setting of the process as an edit in one file of a project at most."""
     if not any(fix.is_setting and not fix.is_told for finding in found for fix in finding.fixes):
-        return found
+        return [*found]
     from pt2lint.fixes.edit import EditError, read_source
     from pt2lint.fixes.once import settings_once
 
@@ -403,7 +399,7 @@ def _read_bytes(path: str) -> bytes:
 
 def _settle(
     checked: Checked,
-    found: Iterable[Finding],
+    found: Sequence[Finding],
     of_file: Mapping[str, Settings],
     verified: bool,
     known: Known,
@@ -416,7 +412,10 @@ def _settle(
             return known.made_settings(path, partial(_content, checked.texts, path))
         return []
 
-    for finding in process_settings.weighed(found, checked.files, made_settings):
+    def weighed(some: Sequence[Finding]) -> list[Finding]:
+        return process_settings.weighed(some, checked.files, made_settings)
+
+    for finding in over_files(weighed, found, checked.problems):
         by_path.setdefault(finding.path, []).append(finding)
     broken = {problem.path for problem in checked.problems}
     fallback = next(iter(of_file.values()), None)
@@ -424,21 +423,33 @@ def _settle(
         settings = of_file.get(path, fallback)
         if settings is None:
             continue
-        marks = known.comments(path)
         checked.fail_on[path] = settings.fail_on  # type: ignore[assignment]
-        kept, silenced = (
-            [_weighed(finding, settings) for finding in _assumed(part, settings) if _shown(finding, settings)]
-            for part in suppress.split(findings, marks)
-        )
-        if path in of_file and path not in broken:
-            idle = suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
-            kept += [finding for finding in idle if _shown(finding, settings)]
-        checked.findings += gathered(kept, partial(known.place, path))
+        kept, silenced = [finding for finding in findings if _shown(finding, settings)], []
+        try:
+            marks = known.comments(path)
+            kept, silenced = (
+                [
+                    _weighed(finding, settings)
+                    for finding in _assumed(part, settings)
+                    if _shown(finding, settings)
+                ]
+                for part in suppress.split(findings, marks)
+            )
+            if path in of_file and path not in broken:
+                idle = suppress.unused(path, marks, _looked_for(settings, path, checked.pages, verified))
+                kept += [finding for finding in idle if _shown(finding, settings)]
+            kept = gathered(kept, partial(known.place, path))
+        except Exception as error:  # what is found stands, each by itself
+            checked.problems.append(defect(path, error))
+        checked.findings += kept
         checked.suppressed += silenced
-    checked.findings = without_copies(checked.findings, known)
-    checked.findings = with_causes_told_once(checked.findings)
-    checked.findings = with_pasted_told_once(checked.findings, known)
-    checked.findings = with_alike_told_once(checked.findings, known)
+    for step in (
+        partial(without_copies, known=known),
+        with_causes_told_once,
+        partial(with_pasted_told_once, known=known),
+        partial(with_alike_told_once, known=known),
+    ):
+        checked.findings = over_files(step, checked.findings, checked.problems)
     checked.findings.sort(key=lambda finding: finding.sort_key)
     checked.suppressed.sort(key=lambda finding: finding.sort_key)
 

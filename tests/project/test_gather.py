@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from pt2lint.cli import main
+from pt2lint.finding import Finding
 from pt2lint.project.gather import place_in
 from pt2lint.static.change import around
 
@@ -955,3 +958,35 @@ class A(nn.Module):
     Path("m.py").write_text(HEAD + first + second)
     found = [(f["line"], f["also"]) for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert found == [(8, [14, 15])]
+
+
+@pytest.mark.parametrize(
+    "step",
+    "gathered without_copies with_causes_told_once with_pasted_told_once with_alike_told_once settings weighed".split(),
+)
+def test_a_defect_costs_what_failed_and_one_line(
+    step: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is found stands, in the file and in the others."""
+    for name in ("a.py", "bad.py", "c.py"):
+        Path(name).write_text(HEAD + CODE + "\n\nmodel = torch.compile(M())\n")
+    told = sorted((row["path"], row["line"], row["code"]) for row in rows(capsys, "."))
+    owner, name = {
+        "settings": ("pt2lint.fixes.once", "settings_once"),
+        "weighed": ("pt2lint.project.process_settings", "weighed"),
+    }.get(step, ("pt2lint.check", step))
+    done = getattr(importlib.import_module(owner), name)
+
+    def fails(findings: Sequence[Finding], *rest: object, **named: object) -> object:
+        if any(finding.path == "bad.py" for finding in findings):
+            raise KeyError("seven")
+        return done(findings, *rest, **named)
+
+    monkeypatch.setattr(f"{owner}.{name}", fails)
+    assert main(["--no-cache", "--format", "json", "."]) == 2
+    out, err = capsys.readouterr()
+    assert sorted((row["path"], row["line"], row["code"]) for row in json.loads(out)) == told
+    assert (
+        err
+        == "bad.py: pt2lint failed on this file (KeyError: 'seven'): a defect of pt2lint, please report it\n"
+    )
