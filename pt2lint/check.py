@@ -357,7 +357,7 @@ def _once(
     beside: Mapping[str, str],
 ) -> list[Finding]:
     """The findings, with a setting of the process as an edit in one file of a project at most."""
-    if not any(fix.is_setting and not fix.is_told for finding in found for fix in finding.fixes):
+    if not any(fix.is_setting and not fix.by_hand for finding in found for fix in finding.fixes):
         return [*found]
     from pt2lint.fixes.edit import EditError, read_source
     from pt2lint.fixes.once import settings_once

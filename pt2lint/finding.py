@@ -17,7 +17,6 @@ Applicability = Literal["safe", "unsafe"]
 # How the description of a fix begins that avoids a finding's cost without repairing its cause.
 WORKAROUND = "Workaround"
 SETTING = f"{WORKAROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
-LEFT_TO_YOU = "`--fix` leaves that to you"  # what a fix says that pt2lint tells, and does not write
 COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another function is compiled
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
@@ -76,13 +75,15 @@ class Fix:
     """Edits that remove the cause of a finding.
 
     `description` says in one sentence what is done and what it assumes. `proven` is None until --verify has
-    applied the fix to a scratch copy and run it.
+    applied the fix to a scratch copy and run it. One `by_hand` is told, and never written by --fix, proven or not:
+    where it belongs only the reader knows.
     """
 
     description: str
     applicability: Applicability
     edits: tuple[Edit, ...]
     proven: bool | None = None
+    by_hand: bool = False
 
     @property
     def is_workaround(self) -> bool:
@@ -95,11 +96,6 @@ class Fix:
         return self.description.startswith(SETTING)
 
     @property
-    def is_told(self) -> bool:
-        """Whether --fix never writes it, proven or not: where it belongs only the reader knows."""
-        return LEFT_TO_YOU in self.description
-
-    @property
     def waits_for_proof(self) -> bool:
         """Whether --fix leaves it alone until it is proven."""
         return not self.proven and ONCE_PROVEN in self.description
@@ -107,12 +103,12 @@ class Fix:
     @property
     def is_usable(self) -> bool:
         """Whether a tool may offer to write it: it was not disproved, and is not left to the reader."""
-        return bool(self.edits) and self.proven is not False and not self.is_told
+        return bool(self.edits) and self.proven is not False and not self.by_hand
 
     @property
     def is_to_try(self) -> bool:
         """Whether --verify tries it: what a tool may write, and a workaround that is told, though no setting."""
-        told = self.is_told and not (self.is_workaround and not self.is_setting)
+        told = self.by_hand and not (self.is_workaround and not self.is_setting)
         return bool(self.edits) and self.proven is not False and not told
 
     @property

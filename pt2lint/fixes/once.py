@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from pt2lint.finding import LEFT_TO_YOU, Finding, Fix
+from pt2lint.finding import Finding, Fix
 from pt2lint.fixes.file import File
 
 _STATEMENT = re.compile(r"_dynamo\.config\.(.+)")
@@ -39,11 +39,11 @@ def settings_once(
         has = next((path for path in mine if line.search(text_of(path))), None)
         place = min({*paths}, key=lambda path: (_rank(path, text_of(path)), path)) if has is None else ""
         said = f"`{has}` makes it already" if has is not None else f"The fix in `{place}` makes it"
-        told[project, made] = place, f" {said}; for what runs without that file, {LEFT_TO_YOU}."
+        told[project, made] = place, f" {said}; what runs without that file has to make it, too."
 
     def settled(path: str, fix: Fix) -> Fix:
         place, said = told.get((project_of(path), _setting(fix)), (path, ""))
-        return fix if place == path else replace(fix, description=fix.description + said)
+        return fix if place == path else replace(fix, description=fix.description + said, by_hand=True)
 
     return [
         replace(finding, fixes=tuple(settled(finding.path, fix) for fix in finding.fixes))
@@ -55,7 +55,7 @@ def settings_once(
 
 def _setting(fix: Fix) -> str:
     """What the fix would set, as it stands after `torch._dynamo.config.`; "" where it sets nothing, or only tells."""
-    if not fix.is_setting or fix.is_told:
+    if not fix.is_setting or fix.by_hand:
         return ""
     found = [match for edit in fix.edits if (match := _STATEMENT.search(edit.text))]
     return found[0][1].strip() if found else ""

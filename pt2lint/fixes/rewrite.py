@@ -78,7 +78,7 @@ _SINCE = {
 }
 
 
-def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Repaired:
+def fix(description: str, edits: Iterable[Edit], safe: bool = False, *, by_hand: bool = False) -> Repaired:
     """The fix; a refusal where its edits hold the import of a name that the file must not import (`torch_name`)."""
     applicability: Applicability = "safe" if safe else "unsafe"
     found = tuple(edits)
@@ -88,7 +88,7 @@ def fix(description: str, edits: Iterable[Edit], safe: bool = False) -> Repaired
         return Refusal("the project says that it runs on a torch that does not have it")
     if _DEAD_NAME in found:
         return Refusal("what made a name that nothing would read any more may have an effect")
-    return Fix(description, applicability, found)
+    return Fix(description, applicability, found, by_hand=by_hand)
 
 
 # --- from trees to edits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pt2lint.finding import Finding
 from pt2lint.report import Report
 from pt2lint.report.next_step import next_command
-from pt2lint.report.text import also, costliest_first, place_of, reason, standing, summary, words
+from pt2lint.report.text import also, costliest_first, place_of, reason, standing, summary
 
 
 def render(report: Report) -> str:
@@ -32,9 +32,9 @@ def _line(report: Report, finding: Finding) -> str:
         # A repair before what only avoids the cost, and what is proven before all but what --fix never writes.
         first = min(
             finding.fixes,
-            key=lambda fix: (fix.proven is False, fix.is_told, not fix.proven, fix.is_workaround),
+            key=lambda fix: (fix.proven is False, fix.by_hand, not fix.proven, fix.is_workaround),
         )
-        parts.append(f"fix ({standing(first)}): {words(first)}")
+        parts.append(f"fix ({standing(first)}): {first.description}")
     command = next_command(finding, report.asked)
     if command:
         parts.append(f"next: {command}")

@@ -404,8 +404,12 @@ def _card(report: Report, finding: Finding, id: str) -> Iterator[str]:
 
 
 def _fix(report: Report, finding: Finding, fix: Fix) -> Iterator[str]:
-    kind = "by hand" if fix.is_told else fix.applicability
-    standing = {True: "proven fix", None: f"fix ({kind})", False: "tried: it does not hold here"}
+    kind = "by hand" if fix.by_hand else fix.applicability
+    standing = {
+        True: "proven fix (by hand)" if fix.by_hand else "proven fix",
+        None: f"fix ({kind})",
+        False: "tried: it does not hold here",
+    }
     proven = " proven" if fix.proven else ""
     opened = " open" if fix.proven else ""
     yield f'<details class="fix"{opened}><summary><span class="badge{proven}">{standing[fix.proven]}</span>: '

@@ -190,7 +190,7 @@ def _result(
         properties["also"] = list(finding.also)
     if finding.verdict:
         properties |= {"verdict": finding.verdict, "evidence": finding.evidence}
-    if told := [fix.description for fix in finding.fixes if fix.is_told]:
+    if told := [fix.description for fix in finding.fixes if fix.by_hand]:
         properties["byHand"] = told  # what a reader may do, and no tool by itself
     result = om.Result(
         rule_id=finding.code,

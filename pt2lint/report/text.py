@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pt2lint.finding import LEFT_TO_YOU, Finding, Fix, Step, Verdict
+from pt2lint.finding import Finding, Fix, Step, Verdict
 from pt2lint.report import Report
 from pt2lint.report.place import shown, shown_line
 
@@ -177,7 +177,7 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
     for fix in finding.fixes:
-        yield f"{equals}{style('fix', 'bold cyan')} ({standing(fix)}): {shown(words(fix))}"
+        yield f"{equals}{style('fix', 'bold cyan')} ({standing(fix)}): {shown(fix.description)}"
 
 
 def also(report: Report, finding: Finding) -> str:
@@ -244,15 +244,10 @@ def _step(report: Report, step: Step | None, path: str) -> str:
 
 def standing(fix: Fix) -> str:
     """What is known of a fix: safe or unsafe, or left to the reader, and what came of trying it."""
-    kind = "by hand" if fix.is_told else fix.applicability
+    kind = "by hand" if fix.by_hand else fix.applicability
     if fix.proven is None:
         return kind
     return f"{kind}, {'proven' if fix.proven else 'tried: it does not hold here'}"
-
-
-def words(fix: Fix) -> str:
-    """What a fix says beside its standing: "by hand" says already that it is left to the reader."""
-    return fix.description.replace(f"; {LEFT_TO_YOU}", "").replace(f": {LEFT_TO_YOU}", "")
 
 
 def summary(report: Report, style: Style = lambda text, name: text) -> str:

@@ -237,10 +237,16 @@ class Rule:
         line = self.function.import_line
         return Edit(self.function.path, line, 1, line, 1, statement + "\n")
 
-    def fix(self, description: str, *edits: Edit, applicability: Applicability = "unsafe") -> Fix:
+    def fix(
+        self,
+        description: str,
+        *edits: Edit,
+        applicability: Applicability = "unsafe",
+        by_hand: bool = False,
+    ) -> Fix:
         from pt2lint.fixes.rewrite import laid_out  # it imports this module
 
-        return Fix(description, applicability, laid_out(self.function, edits))
+        return Fix(description, applicability, laid_out(self.function, edits), by_hand=by_hand)
 
     def price(self, op: Op) -> Price | None:
         """What the finding costs, as far as reading tells; None where there is nothing to say."""

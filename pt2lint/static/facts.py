@@ -354,7 +354,10 @@ def _op(data: list[Any]) -> Op:
 def finding_to_plain(finding: Finding) -> list[Any]:
     """The values of the fields, in their order: their names would take as long to read as all else."""
     *own, flow, fixes, when, note, also, price = _values(finding)
-    made = [[fix.description, fix.applicability, [*map(_values, fix.edits)], fix.proven] for fix in fixes]
+    made = [
+        [fix.description, fix.applicability, [*map(_values, fix.edits)], fix.proven, fix.by_hand]
+        for fix in fixes
+    ]
     return [*own, [*map(_values, flow)], made, when, note, also, None if price is None else _values(price)]
 
 
@@ -364,9 +367,7 @@ def finding_from_plain(data: list[Any]) -> Finding:
     return Finding(  # type: ignore[call-arg]  # it counts `own` as more than there are
         *own,
         tuple([Step(*step) for step in flow]),
-        tuple(
-            [Fix(told, how, tuple([Edit(*e) for e in edits]), proven) for told, how, edits, proven in fixes]
-        ),
+        tuple([Fix(told, how, tuple([Edit(*e) for e in edits]), *rest) for told, how, edits, *rest in fixes]),
         tuple(when),
         note,
         tuple(also),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, Edit, Fix, Step
+from pt2lint.finding import Edit, Fix, Step
 from pt2lint.fixes.rewrite import with_argument
 from pt2lint.op import Op
 from pt2lint.rule import Rule
@@ -95,13 +95,14 @@ class SmallerBatch(Rule):
 
     def dropped(self, node: cst.Call, shuffled: bool, compiled: bool) -> Iterator[Fix]:
         if shuffled and not compiled:  # samples are not left out for what somebody may compile one day
-            yield self.fix(f"Drop what does not fill a batch, by `drop_last=True`; {LEFT_TO_YOU}.")
+            yield self.fix("Drop what does not fill a batch, by `drop_last=True`.", by_hand=True)
             return
         given = next((a.value for a in node.args if a.keyword and a.keyword.value == "drop_last"), None)
         if not shuffled:
             yield self.fix(
                 "Drop what does not fill a batch, by `drop_last=True`, if no sample has to be seen; in an evaluation "
-                f"all have; {LEFT_TO_YOU}."
+                "all have.",
+                by_hand=True,
             )
             return
         if given is not None:

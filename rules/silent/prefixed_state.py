@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, Fix
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, inside, loaded_back, severity
@@ -185,7 +185,7 @@ class PrefixedState(Rule):
         says = (
             f"Ask the original, here and where the state is loaded (line {line}): its names are others then"
         )
-        return [self.fix(f"{says}; {LEFT_TO_YOU}.")]
+        return [self.fix(f"{says}.", by_hand=True)]
 
     def is_forgotten(self, asked: cst.Attribute) -> bool:
         """Whether a file that takes the module out of its wrapper elsewhere saves this state as it is."""

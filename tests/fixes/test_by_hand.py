@@ -34,7 +34,7 @@ CASES = {
     ),
     "a number that is kept for a log": (
         ["y = self.layer(x)", 'return y, {"mean": float(y.mean().item())}'],
-        "Keep the tensor there, `y.mean().detach()`, and read the number where it is logged, after the call;",
+        "Keep the tensor there, `y.mean().detach()`, and read the number where it is logged, after the call.",
     ),
     "a number that is put into a dictionary for a log": (
         ["logs = {}", "y = self.layer(x).mean().detach()", 'logs["mean"] = y.item()', "return x, logs"],
@@ -120,6 +120,6 @@ def test_told_by_hand(name: str, tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(HEAD + "".join(f"        {line}\n" for line in lines), encoding="utf-8")
     found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
     assert found
-    told = [fix for fix in found[0].fixes if fix.is_told and not fix.edits]
+    told = [fix for fix in found[0].fixes if fix.by_hand and not fix.edits]
     assert [fix.description.startswith(wanted) for fix in told] == ([True] if wanted else [])
     assert not any(fix.is_usable or fix.is_workaround for fix in told)

@@ -10,7 +10,7 @@ import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
-from pt2lint.finding import LEFT_TO_YOU, ONCE_PROVEN, WORKAROUND, Edit, Finding, Fix
+from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Finding, Fix
 from pt2lint.fixes.attempt import Failed, line_map, mended
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.proof import _Prover, prove
@@ -54,7 +54,7 @@ def proved(tmp_path_factory):
         fixes=(
             line_fix(path, "        h = torch.where(h.sum() > 0, h * 2.5, h)\n", "wrong value"),
             line_fix(path, "        h = h * 2 if (h > 0).any() else h\n", "breaks itself"),
-            line_fix(path, "        h = h + 0\n", f"told alone: {LEFT_TO_YOU}"),
+            replace(line_fix(path, "        h = h + 0\n"), by_hand=True),
             line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", f"no branch. {ONCE_PROVEN}."),
             line_fix(path, "        h = h\n", "never tried"),
         ),
@@ -64,8 +64,9 @@ def proved(tmp_path_factory):
         fixes=(
             Fix("an error less", "unsafe", (Edit(path, 13, 1, 15, 1, ""),)),
             Fix(
-                f"{WORKAROUND}: raises RuntimeError; {LEFT_TO_YOU}", "unsafe",
+                f"{WORKAROUND}: raises RuntimeError", "unsafe",
                 (Edit(path, 13, 1, 15, 1, '        torch._assert_async(~torch.isnan(h).any(), "nan")\n'),),
+                by_hand=True,
             ),
         ),
     )  # fmt: skip
@@ -243,7 +244,7 @@ def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path
     proof = prove(judged.findings, judged.events, [str(path)], options)
     inner, outer = proof.findings
     [fix] = inner.fixes
-    assert (fix.is_workaround, fix.is_told, fix.proven) == (True, True, True)
+    assert (fix.is_workaround, fix.by_hand, fix.proven) == (True, True, True)
     assert "    @torch.no_grad()\n    @torch.compiler.disable\n    def forward" in apply_edits(
         INNER, fix.edits
     )

@@ -317,7 +317,7 @@ def test_a_number_that_is_returned_is_told(body):
     code.kinds = lambda: {code.range(one): "float" for one in nodes(code, cst.Float | cst.Integer)}
     fix = scalar.keep_tensor(code, calls(code, "x.sum().item"))
     assert isinstance(fix, Fix)
-    assert fix.is_told
+    assert fix.by_hand
     assert not fix.is_workaround
     assert "x.sum().detach()" in applied(HEAD + DEF + body + "\n", fix)
 

@@ -332,7 +332,7 @@ def test_what_takes_dead_imports_out_is_checked_too(tmp_path: Path, monkeypatch:
 def test_disable_and_settings_of_the_process_are_told(tmp_path: Path) -> None:
     text = "import torch\n" + READS.format(module="torch.nn.Module")
     path = tmp_path / "m.py"
-    told = [fix for one in findings(path, text) for fix in one.fixes if fix.is_told]
+    told = [fix for one in findings(path, text) for fix in one.fixes if fix.by_hand]
     assert {"setting" in fix.description for fix in told} == {True, False}
     new = fixed(tmp_path, text)
     assert "_dynamo" not in new
@@ -721,7 +721,7 @@ def test_a_setting_is_made_once_in_a_project(tmp_path: Path, place: str) -> None
     configs = Configs()
     before = check([str(tmp_path)], configs).findings
     written = [one.path for one in before for fix in one.fixes if fix.is_setting and fix.is_usable]
-    told = [fix.description for one in before for fix in one.fixes if fix.is_setting and fix.is_told]
+    told = [fix.description for one in before for fix in one.fixes if fix.is_setting and fix.by_hand]
     assert written == [str(tmp_path / place)]
     assert len(told) == 3
     assert all(place in one for one in told)

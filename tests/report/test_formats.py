@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import pt2lint.report
-from pt2lint.finding import LEFT_TO_YOU, Problem, Step
+from pt2lint.finding import Problem, Step
 from pt2lint.report import page, render
 from pt2lint.report.place import Place
 from pt2lint.report.text import statistics
@@ -33,7 +33,7 @@ def test_text_shows_place_code_source_flow_and_fix() -> None:
 
 def test_what_is_told_by_hand_says_so_once() -> None:
     """Where the fix is marked as one by hand, its last words would say it again."""
-    told = replace(ITEM.fixes[0], description=f"Draw it outside; {LEFT_TO_YOU}.", edits=())
+    told = replace(ITEM.fixes[0], description="Draw it outside.", edits=(), by_hand=True)
     for format in ("text", "concise"):
         assert "fix (by hand): Draw it outside." in render(format, report(replace(ITEM, fixes=(told,))))
 
@@ -132,7 +132,8 @@ def test_json_of_a_finding() -> None:
     [row] = json.loads(render("json", report(replace(ITEM, flow=()))))
     edit = {"path": "src/a b.py", "line": 5, "column": 19, "end_line": 5, "end_column": 26, "text": ""}
     assert row["fixes"][0] == {
-        "description": "Keep the tensor: `x.max()`", "applicability": "safe", "edits": [edit], "proven": None
+        "description": "Keep the tensor: `x.max()`", "applicability": "safe", "edits": [edit], "proven": None,
+        "by_hand": False,
     }  # fmt: skip
     assert (row["code"], row["line"], row["end_column"], row["verdict"]) == ("PTB103", 5, 26, None)
 

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pt2lint.finding import LEFT_TO_YOU, Problem, Step
+from pt2lint.finding import Problem, Step
 from pt2lint.report import render, sarif
 from pt2lint.report.line_hash import line_hashes
 from pt2lint.report.place import Place, repository_root, uris
@@ -79,7 +79,7 @@ def test_a_result_has_its_place_flow_and_fix() -> None:
 
 
 def test_what_is_left_to_the_reader_is_no_fix_to_apply() -> None:
-    told = replace(ITEM.fixes[0], description=f"Workaround: {LEFT_TO_YOU}", proven=True)
+    told = replace(ITEM.fixes[0], description="Workaround", proven=True, by_hand=True)
     result = result_of(replace(ITEM, fixes=(told,)))
     assert "fixes" not in result
     assert result["properties"]["byHand"] == [told.description]

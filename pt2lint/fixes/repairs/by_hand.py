@@ -12,7 +12,7 @@ from typing import cast
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, source, uses
@@ -277,7 +277,7 @@ def fake(operator: str) -> Fix:
 
 def told(description: str) -> Fix:
     """What is left to the user, in an imperative, without the full stop."""
-    return Fix(f"{description}; {LEFT_TO_YOU}.", "unsafe", ())
+    return Fix(f"{description}.", "unsafe", (), by_hand=True)
 
 
 def _short(function: FunctionCode, node: cst.CSTNode) -> str:

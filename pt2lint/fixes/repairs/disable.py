@@ -6,7 +6,7 @@ from collections.abc import Container
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, WORKAROUND, Edit, Fix
+from pt2lint.finding import WORKAROUND, Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import (
@@ -105,6 +105,7 @@ def _decorated(function: FunctionCode, owner: cst.FunctionDef, importing: bool =
     edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
     return fix(
         f"{WORKAROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
-        f"where pt2lint then reports it{needs}; {LEFT_TO_YOU}.",
+        f"where pt2lint then reports it{needs}.",
         (*imports, edit),
+        by_hand=True,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import LEFT_TO_YOU, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, holds_array
@@ -83,8 +83,9 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     if reason:
         return fix(
             "Return the value as a tensor: callers read the number out of it, outside the compiled code, or do "
-            f"without; {LEFT_TO_YOU}.",
+            "without.",
             edits,
+            by_hand=True,
         )
     return fix(
         "Keep the value as a tensor: what the code does with it works on a tensor too. Arithmetic then has the "

@@ -6,7 +6,7 @@ are told, and not written. They are offered after every repair.
 
 from __future__ import annotations
 
-from pt2lint.finding import LEFT_TO_YOU, SETTING, Edit
+from pt2lint.finding import SETTING, Edit
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import Repaired, fix, torch_name
 from pt2lint.rule import FunctionCode
@@ -33,8 +33,8 @@ def setting(function: FunctionCode, statement: str, description: str, *imports: 
     edits = (*imports, *added, edit)
     where = ""
     if not file.starts:
-        where = f" Write `torch._dynamo.config.{statement}` once, where the program starts: {LEFT_TO_YOU}."
-    return fix(f"{SETTING}: {description}{where}", edits)
+        where = f" Write `torch._dynamo.config.{statement}` once, where the program starts."
+    return fix(f"{SETTING}: {description}{where}", edits, by_hand=bool(where))
 
 
 def capture_scalars(function: FunctionCode) -> Repaired:

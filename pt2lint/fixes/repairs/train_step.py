@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from pt2lint.finding import COMPILES_ELSEWHERE, LEFT_TO_YOU, Edit, Fix
+from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Fix
 from pt2lint.fixes.file import File, file_of, first_line, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
@@ -45,11 +45,10 @@ MOST_NAMES = 12  # that a function takes and gives: with more, nobody would want
 ON_THE_LOSS = ("backward", "scale", "mean", "sum")  # what the statement that goes backward may call
 BY_HAND = (
     f"{COMPILES_ELSEWHERE} computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
-    f"`zero_grad()` around it; {LEFT_TO_YOU}."
+    "`zero_grad()` around it."
 )
 BATCH_BY_HAND = (
-    f"{COMPILES_ELSEWHERE} is done with a batch instead, in a function of its own, and call it in the loop; "
-    f"{LEFT_TO_YOU}."
+    f"{COMPILES_ELSEWHERE} is done with a batch instead, in a function of its own, and call it in the loop."
 )
 
 
@@ -103,9 +102,9 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     if made is not None:
         yield made
     elif told and trains:
-        yield Fix(BY_HAND, "unsafe", ())
+        yield Fix(BY_HAND, "unsafe", (), by_hand=True)
     elif told and step is not None and any(_goes_over(loop, function.ops) for loop in _loops(step)):
-        yield Fix(BATCH_BY_HAND, "unsafe", ())
+        yield Fix(BATCH_BY_HAND, "unsafe", (), by_hand=True)
 
 
 def _untraced(op: Op) -> bool:
