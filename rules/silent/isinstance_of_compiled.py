@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.rewrite import ancestors, rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
@@ -179,23 +181,27 @@ class IsinstanceOfCompiled(Rule):
 
     def runs_after(self, statement: cst.CSTNode, name: str) -> bool:
         """Whether the name, which would no more be what was compiled, is called behind the statement or kept."""
-        end = self.function.range(statement)[2:]
-        for one in names(self.function.module):
-            if one.value == name and self.function.range(one)[:2] > end:
-                outer = self.function.parent(one)
-                if isinstance(outer, cst.Call) and outer.func is one:
-                    return True
-                if isinstance(outer, cst.Assign) and any(
-                    isinstance(t.target, cst.Attribute) for t in outer.targets
-                ):
-                    return True
+        for one in self.read_after(statement, name):
+            outer = self.function.parent(one)
+            if isinstance(outer, cst.Call) and outer.func is one:
+                return True
+            if isinstance(outer, cst.Assign) and any(
+                isinstance(t.target, cst.Attribute) for t in outer.targets
+            ):
+                return True
         return False
 
     def used_after(self, statement: cst.Assign, name: str) -> bool:
         """Whether the name is read behind the statement, which does not bind it anew."""
-        if any(is_name(one.target, name) for one in statement.targets):
-            return False
-        end = self.function.range(statement)[2:]
-        return any(
-            one.value == name and self.function.range(one)[:2] > end for one in names(self.function.module)
-        )
+        bound = any(is_name(one.target, name) for one in statement.targets)
+        return not bound and any(True for _ in self.read_after(statement, name))
+
+    def read_after(self, statement: cst.CSTNode, name: str) -> Iterator[cst.Name]:
+        """The places of the name behind the statement, or in a loop around it, of which the next turn comes after."""
+        start, end = self.function.range(statement)[:2], self.function.range(statement)[2:]
+        loops = [one for one in ancestors(self.function, statement) if isinstance(one, cst.For | cst.While)]
+        turn = self.function.range(loops[-1])[:2] if loops else end
+        for one in names(self.function.module):
+            at = self.function.range(one)[:2]
+            if one.value == name and (at > end or turn < at < start):
+                yield one

@@ -251,6 +251,7 @@ class PrefixedState(Rule):
                     "Take the prefix out of the keys, and load into the module inside the wrapper.",
                     self.edit(node.func.value, inside(name)),
                     self.edit(state, plain),
+                    by_hand=severity(op) is not None,  # as far as one can see nothing is compiled
                 )
             ],
         )

@@ -3110,11 +3110,28 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
         "def f(m, x):\n    part = m.module if isinstance(m, DDP) else m\n    return part.layer(m(x))",
         "def f(m, x):\n    if isinstance(m, DDP):\n        m = m.module\n    return m(x)",
         "def f(s, m):\n    if isinstance(m, DDP):\n        m = m.module\n    s.m = m",
+        # In the next turn of the loop.
+        "def f(m, xs):\n    for x in xs:\n        x = m(x)\n        part = m.module if isinstance(m, DDP) else m\n"
+        "        yield part, x",
+        "def f(m, xs):\n    while xs:\n        x = m(xs.pop())\n"
+        "        if isinstance(m, DDP):\n            m = m.module\n"
+        "        yield m, x",
     ],
 )
 def test_what_has_no_fix(body: str) -> None:
     (finding,) = findings(HEADER + body + "\n")
     assert not finding.fixes
+
+
+@pytest.mark.parametrize(("compiles", "by_hand"), [("", True), ("\n    n = torch.compile(n)", False)])
+def test_the_prefix_is_taken_out_where_something_is_compiled(compiles: str, by_hand: bool) -> None:
+    """Elsewhere nobody has the prefix in a state as far as one can see, and it is told."""
+    text = f"{HEADER}def resume(m, path):\n    m.load_state_dict(torch.load(path), strict=False)\n"
+    text += f"\n\ndef build(n):{compiles}\n    return n\n"
+    (fix,) = (
+        fix for one in findings(text) if one.code == "PTS303" and "load_" in one.message for fix in one.fixes
+    )
+    assert (fix.by_hand, bool(fix.edits)) == (by_hand, True)
 
 
 LOADS = """
