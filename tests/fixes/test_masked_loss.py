@@ -7,7 +7,7 @@ import torch
 from pt2lint.fixes.repairs.mask import masked_of
 from pt2lint.fixes.repairs.masked_loss import mask_in_loss
 from pt2lint.fixes.rewrite import Refusal
-from tests.fixes.lab import function_code, nodes, prove
+from tests.fixes.lab import applied, function_code, load, nodes, prove
 
 HEAD = """import torch
 import torch.nn.functional as F
@@ -223,7 +223,26 @@ def test_under_a_flag():
     for last in (False, True):  # the same fix, whichever of them is asked about
         fix = mask_in_loss(code, selection(code, last))
         after = prove(HEAD + "".join(f"    {line}\n" for line in lines), fix, SAMPLES[:1])
-        assert "    # padding\n    m_kept = m if flag else torch.ones_like(m)\n" in after
+        assert "    m_kept = m if flag else torch.ones_like(x, dtype=torch.bool)\n" in after
+
+
+def test_under_a_flag_that_says_what_the_mask_is_for() -> None:
+    """Where nothing is selected, what is given may have another shape than the mask."""
+    lines = [
+        "if not flag:",
+        "    x, y = x[x > 0], y[x > 0]",
+        "if flag:",
+        "    x = x.masked_select(m)",
+        "    y = y.masked_select(m)",
+        "return F.mse_loss(x, y)",
+    ]
+    x = torch.tensor([[1.0, 2.0, -3.0], [-4.0, -5.0, 6.0]], requires_grad=True)
+    code = code_of(*lines)
+    fix = mask_in_loss(code, selection(code, last=True))
+    source = HEAD + "".join(f"    {line}\n" for line in lines)
+    prove(source, fix, [[x, Y, MASK]])
+    before, after = load(source).f, load(applied(source, fix)).f
+    torch.testing.assert_close(after(x, Y, MASK, False), before(x, Y, MASK, False))
 
 
 def test_a_mask_that_is_broadcast():

@@ -364,14 +364,29 @@ class _Block:
         if self.flag is not None:
             all_of, more = torch_name(function, "torch.ones_like")
             imports = (*imports, *more)
+            torch, least = torch_name(function, "torch.bool")
+            imports = (*imports, *least)
             test = source(function, self.flag.test)
+            whole = {mask: source(function, self.of_its_shape(call)) for call, mask in losses.items()}
             made: list[Any] = [
-                cst.parse_statement(f"{name} = {mask} if {test} else {all_of}({mask})")
+                cst.parse_statement(f"{name} = {mask} if {test} else {all_of}({whole[mask]}, dtype={torch})")
                 for mask, name in kept.items()
             ]
             made[0] = made[0].with_changes(leading_lines=self.flag.leading_lines)
             new[self.flag] = made
         return _fix(function, new, tuple(dict.fromkeys(imports)))
+
+    def of_its_shape(self, call: cst.Call) -> cst.BaseExpression:
+        """The operand of a loss that has the shape which the mask needs where nothing is selected: the mask itself may
+        have another one there."""
+        operands = [arg.value for arg in call.args[:2]]
+        loss = _loss(self.function, call)
+        tests = (one for one in self.group.statements if isinstance(one, cst.If))
+        may_be_none = {name for one in tests for name in binds(one)}
+        for operand in operands[1:] if loss is not None and loss.rows else operands:
+            if not reads(operand) & may_be_none:
+                return operand
+        raise Refused("what has the shape of the mask may be None")
 
     def in_block(self, node: cst.CSTNode) -> bool:
         return any(one in self.block for one in (node, *ancestors(self.function, node)))
