@@ -123,6 +123,9 @@ def test_elements(text):
         "mask = x > 0\nif x[0] == 2:\n    x[mask] = 0\n",  # how many there are to select from
         "if x[0] == 2:\n    x[x > 0] = low\n",
         "if x[0] == 2:\n    mask = x > 0\n    x[mask] = low\n",
+        # The test keeps off what is not there.
+        "at = (x > 0).nonzero()\nif (x > 0).sum() > 0:\n    x[at[-1]] = low\n",
+        "at = (x > 0).sum()\nif at < 3:\n    x[at] = low\n",
     ],
 )
 def test_elements_are_refused(text):

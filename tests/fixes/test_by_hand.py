@@ -123,3 +123,15 @@ def test_told_by_hand(name: str, tmp_path: Path) -> None:
     told = [fix for fix in found[0].fixes if fix.by_hand and not fix.edits]
     assert [fix.description.startswith(wanted) for fix in told] == ([True] if wanted else [])
     assert not any(fix.is_usable or fix.is_workaround for fix in told)
+
+
+@pytest.mark.parametrize("body", ["print('infinite', x)", "warnings.warn('infinite')"])
+def test_what_is_said_where_values_decide_waits_for_the_branch(body: str, tmp_path: Path) -> None:
+    """No form of it stays in a graph that ends before it."""
+    lines = ["if x.isinf().any():", f"    {body}", "    x = x * self.layer(x)", "return self.layer(x)"]
+    text = "import warnings\n" + HEAD + "".join(f"        {line}\n" for line in lines)
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
+    [fix] = next(one for one in found if one.code in ("PTB101", "PTB102")).fixes
+    assert (fix.by_hand, fix.edits) == (True, ())
+    assert fix.description.startswith("Mend the branch around it first")

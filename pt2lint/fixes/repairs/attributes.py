@@ -58,6 +58,8 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     targets = [target for target, _ in pairs]
     if all(target.isidentifier() for target in targets) or len(set(targets)) < len(targets):
         return Refusal("no attribute or element is assigned, or one twice")
+    if any(reads(node.test) & _index_of(target) for target in targets):
+        return Refusal("the test may keep an element off that is not there")
     if any(_asks_for(value, targets[:at]) for at, (_, value) in enumerate(pairs)):
         return Refusal("a value is made of what was assigned before it")
     otherwise = set().union(*map(surely_binds, orelse))
@@ -161,6 +163,9 @@ def _pair(statement: cst.CSTNode, function: FunctionCode, kind: Kind, asked: Col
         kind(mask) in ("tensor", "tensor:bool") for mask in masks
     ):
         raise Refused("how many elements are assigned depends on values in a tensor")
+    reason = next((no for one in (*bounds, *masks) if (no := costly(function, one, kind, asked))), None)
+    if reason:
+        raise Refused(reason)
     if not own and not element and not isinstance(target, cst.Name):
         raise Refused("a side assigns an element of what is no tensor, or an attribute of something else")
     reason = effect(only.value) or costly(function, only.value, kind, asked)
@@ -193,6 +198,12 @@ def _check_other(
                 _check_other(function, list(one.orelse.body.body), targets, kind, asked)
         elif _pair(one, function, kind, asked)[0] not in targets:
             raise Refused("the sides assign different things")
+
+
+def _index_of(target: str) -> set[str]:
+    """The names that say which element is assigned."""
+    node = cst.parse_expression(target)
+    return reads(*node.slice) if isinstance(node, cst.Subscript) else set()
 
 
 def _asks_for(value: cst.BaseExpression, targets: Sequence[str]) -> bool:

@@ -40,7 +40,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -51,6 +51,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     kind = guess(function)
     if _before_an_error(function, node):
         return (told("Leave it: what runs there ends in an error, and no graph goes on from it"),)
+    if _values_decide(function, node):
+        return (told("Mend the branch around it first: that ends the graph before this is reached"),)
     if _is_for_debugging(function, node):
         operators = accepted(print_in_graph(function, node, kind))
         return (
@@ -82,6 +84,17 @@ def _before_an_error(function: FunctionCode, node: cst.Call) -> bool:
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
         return source(function, small.value.func) in ("exit", "sys.exit", "os._exit")
     return isinstance(small, cst.Raise)
+
+
+def _values_decide(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether it stands in a branch that values in a tensor decide: no form of it keeps that in the graph."""
+    tests = [
+        function.range(one.test)
+        for one in ancestors(function, node)
+        if isinstance(one, cst.If) and all(inner is not node for inner in walk(one.test))
+    ]
+    asked = [(op.line, op.column) for op in function.ops if op.name == "test tensor"]
+    return any(test[:2] <= at < test[2:] for test in tests for at in asked)
 
 
 def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
