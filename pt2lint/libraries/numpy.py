@@ -112,6 +112,22 @@ SIZES = {
     "ndarray.repeat": ((0,), ("repeats",)),
     "tile repeat reshape broadcast_to roll": ((1,), ("reps", "repeats", "newshape", "shape", "shift")),
 }
+# What computes with numbers, and how many: each is a constant of the graph, as Dynamo makes an array of it, where
+# `math.sqrt` and `math.cos` have a symbol (torch 2.6, 2.9, 2.13 and 2.15).
+BAKED = {
+    **dict.fromkeys(
+        "abs absolute arctan around array asarray cbrt ceil cos cosh deg2rad exp exp2 expm1 fabs floor log log10 log1p "
+        "log2 max mean min negative prod radians reciprocal rint round sign sin sinh sqrt square sum tan tanh "
+        "trunc".split(),
+        1,
+    ),
+    **dict.fromkeys(
+        "add arctan2 copysign divide float_power floor_divide fmax fmin fmod maximum minimum mod multiply power "
+        "remainder subtract".split(),
+        2,
+    ),
+    "clip": 3,
+}
 GENERATOR = "numpy.random.Generator."
 NOT_FOLLOWED = ("numpy.testing", "numpy.random.Generator", "numpy.random.RandomState", "numpy.random.seed")
 
@@ -243,6 +259,7 @@ LIBRARY = Library(
         **{f"numpy.{one}.{method}": WHY_METHOD for one in BY_ELEMENT for method in OF_FUNCTIONS},
     },
     sizes={f"numpy.{name}": said for names, said in SIZES.items() for name in names.split()},
+    baked={f"numpy.{name}": tuple((at, "") for at in range(most)) for name, most in BAKED.items()},
     otherwise=called,
     measured="matrix/constructs/numpy_calls.py",
 )

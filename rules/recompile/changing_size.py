@@ -18,7 +18,8 @@ class ChangingSize(CompiledCall):
     `torch._dynamo.mark_dynamic(x, dim)` says beforehand which dimension changes; `torch.compile(dynamic=True)` says
     so of all. A size of 0 or 1 is compiled on its own in any case, since Dynamo never treats these as variable.
     Where a loop of the compiled code iterates over that dimension, its length is part of the graph: each is
-    compiled again, until the limit of 8. A size changes, too, where values decide it (`x[mask]` of a mask that each
+    compiled again, until the limit of 8; so is it where a function keeps the length as a constant (`math.log(n)`,
+    any of NumPy's, as `np.sqrt(n)`). A size changes, too, where values decide it (`x[mask]` of a mask that each
     iteration makes, `x.nonzero()`), where it is drawn (`x[:, :random.randint(8, 64)]`), or where pieces need not be
     alike (what a loop iterates over of `torch.split(x, lengths)` and `torch.chunk`), and in the last iteration of
     a loop over parts (`x[i : i + size]` of `range(0, len(x), size)`).
@@ -135,6 +136,15 @@ class ChangingSize(CompiledCall):
                         self.shown(op, key, "is gone over here"),
                         f"`{self.text(value)}` {what}, and a loop in {self.callee(op)} runs that often: each size is "
                         "compiled again, until the limit",
+                        severity="warning",
+                    )
+                    return
+                if use.startswith(f"kept {dim} "):
+                    self.report(
+                        value,
+                        self.shown(op, key, "is made a constant here"),
+                        f"`{self.text(value)}` {what}, which `{use.split()[2]}` in {self.callee(op)} keeps as a "
+                        "constant: each size is compiled again, until the limit",
                         severity="warning",
                     )
                     return

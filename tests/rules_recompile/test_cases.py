@@ -254,6 +254,76 @@ def run(x):
         scaled(x)
         rooted(x)
 """,
+    "what NumPy makes of a number": """
+import numpy as np
+
+@torch.compile
+def decayed(x, t, rate):
+    return x * np.exp(-t / rate)
+
+@torch.compile
+def clipped(x, t):
+    return x * float(np.clip(t / 10, 0, 2))
+
+@torch.compile
+def rooted(q):
+    return q / np.sqrt(q.shape[0])  # PTR230
+
+@torch.compile
+def squared(x, a):
+    return x * torch.as_tensor(np.square(a))
+
+class Warmup:
+    def __init__(self):
+        self.steps = 0
+
+    def scale(self):
+        return np.minimum(np.power(self.steps, -0.5), 1e-3 * self.steps)
+
+    @torch.compile
+    def step(self, x):
+        self.steps += 1  # PTR215
+        return x * self.scale()
+
+def run(x):
+    warmup = Warmup()
+    for step in range(1, 40):
+        decayed(x, step / 40, 0.5)  # PTR207
+        clipped(x, step)  # PTR207
+        squared(x, np.ones(4) * 2)
+        rooted(x)
+        warmup.step(x)
+""",
+    "a list of an object that a global name leads to": """
+class Schedule:
+    def __init__(self):
+        self.alphas = [0.1 * n for n in range(40)]
+
+    def weigh(self, x, n):
+        return x * self.alphas[n]
+
+    def scale(self, x, n):
+        return x * n
+
+schedule = Schedule()
+
+@torch.compile
+def denoise(x, n):
+    return schedule.weigh(x, n)
+
+@torch.compile
+def scaled(x, n):
+    return schedule.scale(x, n)
+
+@torch.compile
+def of_argument(schedule, x, n):
+    return schedule.scale(x, n)
+
+def run(x):
+    for n in range(30, -1, -1):
+        denoise(x, n)  # PTR207
+        scaled(x, n)  # PTR220
+""",
     "how deep contexts are nested": """
 class Depth:
     def __init__(self):
@@ -745,7 +815,7 @@ class Net(nn.Module):
     def forward(self, x, at, weight):
         for block in self.blocks:
             x = block(x)
-        return self.drop(self.norms[at](x)) * weight
+        return self.drop(self.norms[at](x)) * weight  # PTR231
 
 @torch.compile
 def stretched(x, scale):
@@ -1588,7 +1658,7 @@ class Net(nn.Module):
         self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(n)])
 
     def forward(self, x, i, p, name=None):
-        x = self.inner(self.layers[i](x), p)
+        x = self.inner(self.layers[i](x), p)  # PTR231
         if name == "a":
             x = x + 1
         return x
@@ -1926,7 +1996,7 @@ class Net(nn.Module):
         self.drop = nn.Dropout(0.1)
 
     def forward(self, x, at):
-        return self.drop(x * self.scales[at] * self.step + STEP + options.epoch) + self.table["step"]
+        return self.drop(x * self.scales[at] * self.step + STEP + options.epoch) + self.table["step"]  # PTR231
 
     def set_rates(self, rate):
         self.step = rate

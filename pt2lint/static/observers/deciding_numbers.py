@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.said import told_place
-from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.observers.uses import Decisive
 from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk, with_defaults
-from pt2lint.static.values import Func, Instance
+from pt2lint.static.values import Func, Instance, Seq
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -32,7 +32,7 @@ class DecidingNumbers:
             return
         if definition.name != "forward" or not self.at.notebook.listens("decide by number", callee):
             return
-        numbers = set(_numbers(definition))
+        numbers = {*_numbers(definition), *self.picking(definition, me, callee)}
         for name, use in self.decisive.of(func).items() if numbers else ():
             if name not in numbers or use.how not in DECIDE:
                 continue
@@ -47,6 +47,20 @@ class DecidingNumbers:
                     func.module, unit_of(inner), f"`{inner.name}`", callee, True, func.defined_in, me
                 )
             self.at.notebook.note(found, "decide by number", where, details=details)
+
+    def picking(self, definition: FunctionNode, me: Instance, callee: Frame) -> Iterator[str]:
+        """The parameters of which nothing says what they are, and which pick from a list, as numbers alone can:
+        `self.heads[task]`, `self.heads[task - 1]`."""
+        bare = {
+            p.arg for p, default in with_defaults(definition.args) if p.annotation is None and default is None
+        }
+        env: Env = {definition.args.args[0].arg: me} if definition.args.args else {}
+        for part in parts(definition, ast.Subscript):
+            index = part.slice.left if isinstance(part.slice, ast.BinOp) else part.slice
+            if isinstance(index, ast.Name) and index.id in bare:
+                layers = self.at.expressions.quietly(part.value, env, callee)
+                if isinstance(layers, Seq) and layers.type != "set":
+                    yield index.id
 
 
 def _numbers(definition: FunctionNode) -> Iterator[str]:

@@ -9,14 +9,26 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
-from pt2lint.static.source.nodes import FunctionNode, is_name, is_range, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, is_range, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
-STRENGTH = ("range", "size", "index", "place", "array", "constant", "iterated", "spelled", "text", "read")
+STRENGTH = (
+    "range",
+    "size",
+    "kept",
+    "index",
+    "place",
+    "array",
+    "constant",
+    "iterated",
+    "spelled",
+    "text",
+    "read",
+)
 OF_TEXTS = (
     "endswith format lower lstrip partition removeprefix removesuffix replace rpartition rsplit rstrip split "
     "startswith strip upper"
@@ -29,11 +41,11 @@ _USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `uses
 
 
 class Use(NamedTuple):
-    """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "index" (picks from a list or
-    dictionary), "place" (from a tensor, beside other dimensions: `x[:, n]`), "array" (from an array of NumPy),
-    "constant NAME" (given to a function of torch that keeps it as a constant), "iterated" (gone over by a loop),
-    "text" (a method of texts is called on it, or it names an attribute), or "read". The line is in the function that
-    does it."""
+    """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "kept N NAME" (a function keeps that
+    length as a constant), "index" (picks from a list or dictionary), "place" (from a tensor, beside other dimensions:
+    `x[:, n]`), "array" (from an array of NumPy), "constant NAME" (given to a function that keeps it as a constant),
+    "iterated" (gone over by a loop), "text" (a method of texts is called on it, or it names an attribute), or "read".
+    The line is in the function that does it."""
 
     how: str
     path: str
@@ -41,8 +53,18 @@ class Use(NamedTuple):
 
 
 Uses = dict[str, Use]
-# A function of the project that a call runs, what its uses are, and the names of the parameters it fills: or None.
-Follow = Callable[[ast.Call], "tuple[Uses, list[str]] | None"]
+
+
+class Followed(NamedTuple):
+    """A function of the project that a call runs: its uses, the names of the parameters that the call fills, and
+    whether it is a method of the same object."""
+
+    uses: Uses
+    parameters: list[str]
+    own: bool
+
+
+Follow = Callable[[ast.Call], "Followed | None"]
 
 
 class Decisive:
@@ -65,10 +87,25 @@ class Decisive:
         )
         me = definition.args.args[0].arg if func.bound is not None and definition.args.args else ""
         env: Env = {me: func.bound} if func.bound is not None else {}
+        local = {p.arg for p in parameters_in(definition.args)}
+        local |= {n.id for n in parts(definition, ast.Name) if isinstance(n.ctx, ast.Store)}
 
-        def follow(call: ast.Call) -> tuple[Uses, list[str]] | None:
-            inner = self.at.functions.usage.callee(call.func, me, func, frame)
-            return None if inner is None else (self.of(inner), parameters_of(inner))
+        def follow(call: ast.Call) -> Followed | None:
+            inner = self.at.functions.usage.callee(call.func, me, func, frame) or method_of_global(call.func)
+            if inner is None:
+                return None
+            own = func.bound is not None and inner.bound is func.bound
+            return Followed(self.of(inner), parameters_of(inner), own)
+
+        def method_of_global(callee: ast.expr) -> Func | None:
+            """`scheduler.step` of an object that a global name leads to."""
+            head = callee
+            while isinstance(head, ast.Attribute):
+                head = head.value
+            if head is callee or not isinstance(head, ast.Name) or func.env is not None or head.id in local:
+                return None
+            value = evaluate(callee)
+            return value if isinstance(value, Func) and not isinstance(value.node, ast.Lambda) else None
 
         def evaluate(expression: ast.expr) -> Value:
             return self.at.expressions.quietly(expression, env, frame)
@@ -161,9 +198,7 @@ def uses(
         name = key(expression)
         if name is None or expression is None:
             return
-        known = found.get(name)
-        if known is None or _rank(how) < _rank(known.how):
-            found[name] = Use(how, path, expression.lineno)
+        _keep(found, name, Use(how, path, expression.lineno))
 
     def key(expression: ast.expr | None) -> str | None:
         if isinstance(expression, ast.Name):
@@ -195,7 +230,7 @@ def uses(
             add(_text_in(part), "text")
             if isinstance(part.func, ast.Attribute) and part.func.attr == "encode":
                 add(part.func.value, "spelled")
-            _given(part, evaluate, follow, add, found, key, models)
+            _given(part, node, evaluate, follow, add, found, key, models)
         elif isinstance(part, ast.Compare):
             for side in [part.left, *part.comparators]:
                 if not any(isinstance(op, (ast.Is, ast.IsNot)) for op in part.ops):
@@ -334,6 +369,7 @@ def _computed_of(number: ast.expr) -> list[ast.expr]:
 
 def _given(
     call: ast.Call,
+    node: FunctionNode,
     evaluate: Callable[[ast.expr], Value],
     follow: Follow,
     add: Callable[..., None],
@@ -346,9 +382,15 @@ def _given(
     given += [(k.arg, k.value) for k in call.keywords if k.arg]
     named = [(at, a) for at, a in given if key(a) is not None]
     computed = [(at, part) for at, a in given for part in _computed_of(a)]
-    if not computed:
-        return
     callee = call.func
+    mine = key(callee) if isinstance(callee, ast.Attribute) else None
+    inner = follow(call) if computed or mine is not None else None
+    if inner is not None and inner.own:
+        for attribute, use in inner.uses.items():
+            if attribute.startswith("."):
+                _keep(found, attribute, use)
+    if not given:
+        return
     if isinstance(callee, ast.Name) and callee.id in models.last_words("looks"):
         for _, a in named:
             add(a, "read")
@@ -363,17 +405,26 @@ def _given(
     if isinstance(value, Ext):
         for _, a in named:
             add(a, "read")
+    kept = [at for at, _ in given if any(at in places for places in constants)]
     for at, a in computed:
-        if any(at in places for places in constants):
+        if at in kept:
             add(a, f"constant {name}")
-    inner = follow(call)
+    for at, a in given:
+        tensor, dim = _sized(_made(a, node)) if at in kept else (None, 0)
+        add(tensor, f"kept {dim} {name}")
     if inner is None:
         return
-    used, parameters = inner
     for at, a in named:
-        parameter = at if isinstance(at, str) else (parameters[at] if at < len(parameters) else "")
-        name_, use = key(a), used.get(parameter)
-        if use is not None and name_ is not None:
-            known = found.get(name_)
-            if known is None or _rank(use.how) < _rank(known.how):
-                found[name_] = use
+        parameter = (
+            at if isinstance(at, str) else (inner.parameters[at] if at < len(inner.parameters) else "")
+        )
+        name_ = key(a)
+        if parameter in inner.uses and name_ is not None:
+            _keep(found, name_, inner.uses[parameter])
+
+
+def _keep(found: Uses, name: str, use: Use) -> None:
+    """The use that costs most."""
+    known = found.get(name)
+    if known is None or _rank(use.how) < _rank(known.how):
+        found[name] = use

@@ -60,6 +60,11 @@ class Heads(torch.nn.Module):
         return self.heads[at - self.config.first](x)  # PTR231 in forward
 
 
+class BareHeads(Heads):
+    def forward(self, task, x):
+        return self.heads[task - self.config.first](x)  # PTR231 in forward
+
+
 @torch.compile
 def sampled(x, temperature):
     return x / temperature
@@ -85,11 +90,13 @@ attend = torch.compile(torch.nn.functional.relu, dynamic=False)  # PTR206 in inn
 def run():
     rows, cache = torch.compile(Rows()), torch.compile(Cache())
     heads = torch.compile(Heads(types.SimpleNamespace(first=2)))
+    bare = torch.compile(BareHeads(types.SimpleNamespace(first=2)))
     for n in range(2, 13):
         x = torch.ones(n, 3)
         rows(x)  # PTR213 in forward
         cache(torch.ones(3), n)  # PTR207 in forward
         heads(torch.ones(3), n)  # PTR207 in forward
+        bare(n, torch.ones(3))  # PTR207 in forward
         sample(x, n / 10)
     for n in range(5, 13):
         padded(torch.ones(n, 4))
