@@ -398,6 +398,13 @@ def _agree(kinds: list[str]) -> str:
 
 
 def _made_of_itself(function: FunctionCode, target: cst.CSTNode, name: str) -> bool:
+    known: dict[cst.CSTNode, bool] = function.memo.setdefault("made of themselves", {})
+    if target not in known:
+        known[target] = _takes(function, target, name)
+    return known[target]
+
+
+def _takes(function: FunctionCode, target: cst.CSTNode, name: str) -> bool:
     statement = function.parent(target)
     if isinstance(statement, cst.AssignTarget):
         statement = function.parent(statement)

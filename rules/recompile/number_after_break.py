@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import libcst as cst
 
@@ -78,9 +79,9 @@ class NumberAfterBreak(Rule):
         while body is not None and not isinstance(body, cst.FunctionDef):
             body = self.function.parent(body)
         # What breaks in a loop leaves the whole function to Python, which guards on nothing.
-        if body is None or any(isinstance(part, cst.For | cst.While) for part in walk(body)):
+        if body is None or (arithmetic := self.arithmetic_in(body)) is None:
             return
-        if self.is_computed_with(node, body) or self.waits_for_another(node, op):
+        if self.is_computed_with(node, arithmetic) or self.waits_for_another(node, op):
             self.report(
                 node,
                 op,
@@ -88,19 +89,28 @@ class NumberAfterBreak(Rule):
                 "first one, and then again for any",
             )
 
-    def is_computed_with(self, node: cst.CSTNode, body: cst.CSTNode) -> bool:
+    def arithmetic_in(self, body: cst.CSTNode) -> list[tuple[int, set[str]]] | None:
+        """The line and the names of each operation of two sides in a function; None where it holds a loop."""
+        known: dict[cst.CSTNode, Any] = self.function.memo.setdefault("arithmetic", {})
+        if body not in known:
+            nodes = [*walk(body)]
+            sides = (
+                (self.function.range(part)[0], {n.value for s in (part.left, part.right) for n in names(s)})
+                for part in nodes
+                if isinstance(part, cst.BinaryOperation)
+            )
+            known[body] = None if any(isinstance(p, cst.For | cst.While) for p in nodes) else [*sides]
+        found: list[tuple[int, set[str]]] | None = known[body]
+        return found
+
+    def is_computed_with(self, node: cst.CSTNode, arithmetic: list[tuple[int, set[str]]]) -> bool:
         """Whether arithmetic further down takes the number. What takes it on the spot shows it as it is."""
         parent = self.function.parent(node)
         if not isinstance(parent, cst.Assign):
             return False
         line = self.function.range(node)[0]
         bound = {t.target.value for t in parent.targets if isinstance(t.target, cst.Name)}
-        return any(
-            isinstance(part, cst.BinaryOperation)
-            and self.function.range(part)[0] > line
-            and any(n.value in bound for side in (part.left, part.right) for n in names(side))
-            for part in walk(body)
-        )
+        return any(at > line and not bound.isdisjoint(taken) for at, taken in arithmetic)
 
     def waits_for_another(self, node: cst.CSTNode, op: Op) -> bool:
         """`return a.item(), b.item()`: the first is kept while the second breaks. Told once a statement."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, assigned, parameters_in, walk
 from pt2lint.static.values import UNKNOWN, Ext, Instance, Value
 
 if TYPE_CHECKING:
@@ -48,11 +48,7 @@ class ByMethods:
             given = parameters_in(scope.args) if isinstance(scope, FunctionNode) else []
             if any(p.arg == head.id and self.at.types.is_of_untraced(p.annotation, frame) for p in given):
                 return True
-            made += [
-                part.value
-                for part in walk(scope)
-                if isinstance(part, ast.Assign) and any(is_name(t, head.id) for t in part.targets)
-            ]
+            made += assigned(head.id, scope)
         for value in made:
             # What a name is made of may be the name itself: `action = action.detach().cpu()`.
             if isinstance(value, ast.Call) and value not in self._asking:

@@ -398,27 +398,21 @@ class Look:
         """Whether the class makes by itself what its objects hold there: `self.model = Net()`."""
         name = dotted(place) or ""
         return self.frame.cls is not None and any(
-            isinstance(one.value, ast.Call) and any(dotted(target) == name for target in one.targets)
-            for method in self.frame.cls.methods.values()
-            for one in parts(method, ast.Assign)
+            name in _makes(method) for method in self.frame.cls.methods.values()
         )
 
     def is_used_as_module(self, given: ast.expr) -> bool:
         """Whether the function, or the class for what its objects hold, does with it what is done with modules alone:
         an optimizer has a state, too."""
         place = dotted(given)
-        within = self.frame.cls.node if self.frame.cls is not None and "." in (place or "") else self.function
-        for node in walk(within):
-            if node.__class__ is not ast.Attribute and node.__class__ is not ast.Call:
-                continue
-            if isinstance(node, ast.Attribute) and node.attr in OF_MODULES and dotted(node.value) == place:
+        if self.frame.cls is not None and "." in (place or ""):
+            return place in _used_as_modules(self.frame.cls.node)
+        if place in _used_as_modules(self.function):
+            return True
+        for node in parts(self.function, ast.Call):
+            asked, kinds = self.asked(node)
+            if asked is not None and dotted(asked) == place and any(map(self.spreads, kinds)):
                 return True
-            if isinstance(node, ast.Call):
-                if dotted(node.func) == place:
-                    return True
-                asked, kinds = self.asked(node) if within is self.function else (None, [])
-                if asked is not None and dotted(asked) == place and any(map(self.spreads, kinds)):
-                    return True
         return False
 
     def refuses(self, node: ast.While | ast.If) -> Found:
@@ -624,3 +618,28 @@ def _is_part_of(node: ast.expr, name: str) -> bool:
 
 def _is_text(node: ast.expr) -> bool:
     return says_text(node) and bool(node.value)
+
+
+def _makes(method: FunctionNode) -> frozenset[str | None]:
+    """The places, by their dotted names, that the method assigns what a call returns to."""
+    known: frozenset[str | None] | None = method.__dict__.get("pt2lint_makes")
+    if known is None:
+        known = method.__dict__["pt2lint_makes"] = frozenset(
+            dotted(target)
+            for one in parts(method, ast.Assign)
+            if isinstance(one.value, ast.Call)
+            for target in one.targets
+        )
+    _ = method.body  # which notes that it is read
+    return known
+
+
+def _used_as_modules(within: ast.AST) -> frozenset[str | None]:
+    """The places in a function or a class of which something is taken that modules alone have, or that are called."""
+    nodes = walk(within)  # which notes that it is read
+    known: frozenset[str | None] | None = within.__dict__.get("pt2lint_used_as_modules")
+    if known is None:
+        taken = (n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in OF_MODULES)
+        called = (n.func for n in nodes if isinstance(n, ast.Call))
+        known = within.__dict__["pt2lint_used_as_modules"] = frozenset(map(dotted, (*taken, *called)))
+    return known

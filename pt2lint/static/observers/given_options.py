@@ -19,12 +19,18 @@ from pt2lint.static.values import Class, Dict, Instance, Unknown, Value
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
+Functions = tuple[FunctionNode, ...]
+
 
 class GivenOptions:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.parts = CompiledParts(at)
         self.decisive = Decisive(at)
+        # Of a function, a class or a file: the names that it assigns to, and what is given to which calls in it.
+        self._made: dict[ast.AST, set[str]] = {}
+        self._given: dict[ast.AST, dict[str, list[tuple[ast.Call, Functions]]]] = {}
+        self._own: dict[FunctionNode, set[str]] = {}
 
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
@@ -77,45 +83,73 @@ class GivenOptions:
         # Two objects of one class are one value: where the code at hand makes it, it is followed by its name.
         running = self.at.functions.running()
         here = running if running is not None else frame.module.tree
-        made = isinstance(place, ast.Name) and any(
-            isinstance(name, ast.Name) and name.id == place.id
-            for part in walk(here)
-            if isinstance(part, ast.Assign)
-            and not isinstance(part.value, ast.Attribute)  # `options = model.options`
-            for target in part.targets
-            for name in walk(target)
-        )
+        made = isinstance(place, ast.Name) and place.id in self.made(here)
         for module in modules if isinstance(owner, Instance) and not made else ():
             for name, held in self.at.objects.state(module).items():
                 if held is owner:
                     yield module, name
-        given = {*self.given_to(place, env, frame)} if modules else ()
+        given = dict.fromkeys(self.given_to(place, env, frame)) if modules else ()
         for cls, attribute in given:
             yield from ((module, attribute) for module in modules if module.cls is cls)
 
+    def made(self, here: ast.AST) -> set[str]:
+        """The names that it assigns something to that it does not take from an object: `options = model.options`."""
+        nodes = walk(here)  # which notes that it is read
+        if here not in self._made:
+            self._made[here] = {
+                name.id
+                for part in nodes
+                if isinstance(part, ast.Assign) and not isinstance(part.value, ast.Attribute)
+                for target in part.targets
+                for name in walk(target)
+                if isinstance(name, ast.Name)
+            }
+        return self._made[here]
+
     def given_to(self, place: ast.expr, env: Env, frame: Frame) -> Iterator[tuple[ClassInfo, str]]:
         """The classes that are made with what stands there, and the attribute in which they keep it."""
-        text = ast.unparse(place)
-        for call in self.calls_where(place, frame):
-            if any(ast.unparse(a) == text for a in [*call.args, *(k.value for k in call.keywords)]):
-                yield from self.kept_by(call, text, env, frame, 3)
+        text = dotted(place)
+        for call in self.calls_with(text, place, frame) if text is not None else ():
+            yield from self.kept_by(call, text or "", env, frame, 3)
 
-    def calls_where(self, place: ast.expr, frame: Frame) -> Iterator[ast.Call]:
-        """The calls in the code where the same expression is the same thing: the function at hand, the methods of its
-        object, or all that does not bind the global name anew."""
-        head, running, me = ast.unparse(place).partition(".")[0], self.at.functions.running(), frame.me
-        nodes: list[ast.AST] = [frame.module.tree]
-        if running is not None and head in _bound(running):
-            own = isinstance(place, ast.Attribute) and isinstance(me, Instance) and me.cls is not None
-            nodes = [*me.cls.methods.values()] if own and isinstance(me, Instance) and me.cls else [running]
-        everywhere = nodes == [frame.module.tree]
-        while nodes:
-            node = nodes.pop()
-            if isinstance(node, ast.Call):
-                yield node
-            if everywhere and isinstance(node, FunctionNode) and head in _bound(node) - _shared(node):
-                continue
-            nodes += below(node)
+    def calls_with(self, text: str, place: ast.expr, frame: Frame) -> Iterator[ast.Call]:
+        """The calls that are given it in the code where the same expression is the same thing: the function at hand,
+        the methods of its object, or all that does not bind the global name anew."""
+        head, running, me = text.partition(".")[0], self.at.functions.running(), frame.me
+        if running is None or head not in _bound(running):
+            for call, around in self.given_in(frame.module.tree).get(text, ()):
+                if not any(head in self.own_names(function) for function in around):
+                    yield call
+            return
+        here: list[FunctionNode] = [running]
+        if isinstance(place, ast.Attribute) and isinstance(me, Instance) and me.cls is not None:
+            here = [*me.cls.methods.values()]
+        for function in here:
+            yield from (call for call, _ in self.given_in(function).get(text, ()))
+
+    def given_in(self, scope: ast.AST) -> dict[str, list[tuple[ast.Call, Functions]]]:
+        """The calls in it by each name that they are given, dotted ones too, each with the functions around it."""
+        walk(scope)  # notes that it is read
+        if scope not in self._given:
+            found = self._given[scope] = {}
+            pending: list[tuple[ast.AST, Functions]] = [(scope, ())]
+            while pending:
+                node, around = pending.pop()
+                if isinstance(node, ast.Call):
+                    values = [*node.args, *(k.value for k in node.keywords)]
+                    for text in dict.fromkeys(map(dotted, values)):
+                        if text is not None:
+                            found.setdefault(text, []).append((node, around))
+                elif isinstance(node, FunctionNode):
+                    around = (*around, node)
+                pending += [(inner, around) for inner in reversed(below(node))]
+        return self._given[scope]
+
+    def own_names(self, function: FunctionNode) -> set[str]:
+        """The names of its parameters, and those that it binds that are no globals."""
+        if function not in self._own:
+            self._own[function] = _bound(function) - _shared(function)
+        return self._own[function]
 
     def kept_by(
         self, call: ast.Call, text: str, env: Env, frame: Frame, depth: int
