@@ -10,7 +10,8 @@ import torch
 
 from pt2lint.finding import UNCALLED, Finding
 from pt2lint.static.engine import lint
-from pt2lint.static.interpreter import guards
+from pt2lint.static.interpreter import contexts, guards
+from pt2lint.static.interpreter.guards import Guard
 from tests.linting import findings
 
 HEAD = """
@@ -1166,3 +1167,41 @@ def test_what_holds_on_one_of_several_ways_is_said_once_each() -> None:
     for way in ways:  # so long a list says nothing
         held = guards.common(held, way)
     assert held == ()
+
+
+def test_what_still_holds_only_gets_less() -> None:
+    a = (Guard("x", guards.ARGUMENT), Guard("off", guards.OFF), Guard("y", guards.GIVEN))
+    b = (Guard("x", guards.ARGUMENT), Guard("", guards.ONCE))
+    held = guards.still_held(a, b)
+    # Each seldom runs, for a reason of its own.
+    assert held == (Guard("x", guards.ARGUMENT), Guard("", guards.OFF))
+    assert guards.still_held(held, b) == guards.still_held(held, a) == held
+    assert guards.still_held(held, ()) == ()
+
+
+def test_conditions_that_grow_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is made of two ways: going round functions that call each other ends, and keeps what surely holds."""
+    code = """
+import torch
+
+def f(x, n):
+    if n is not None:
+        return g(x, n)
+    return x
+
+def g(x, n):
+    if isinstance(n, int):
+        return f(x, n)
+    return x.sum().item()
+
+@torch.compile
+def root(x, n):
+    return f(x, n) + g(x, n)
+"""
+
+    def growing(a: guards.Path, b: guards.Path) -> guards.Path:
+        return (*guards.common(a, b), Guard(f"{len(a)} more", guards.ARGUMENT))
+
+    before = [(f.code, f.line) for f in findings(code)]
+    monkeypatch.setattr(contexts, "common", growing)
+    assert [(f.code, f.line) for f in findings(code)] == before != []

@@ -14,12 +14,15 @@ from pt2lint.static.interpreter.guards import (
     common,
     is_open,
     is_uncalled,
+    still_held,
 )
 from pt2lint.static.values import Instance, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
     from pt2lint.static.source.modules import ClassInfo
+
+MOST_MET = 100  # changes of what holds on all ways to one run of a function: models of transformers need four
 
 
 class Contexts:
@@ -90,6 +93,7 @@ class Contexts:
         held: dict[int | None, Path] = {}
         beside = {number: guards for number, guards in self._roots.items() if is_uncalled(guards)}
         called = [None, *(number for number in self._roots if number not in beside)]
+        met: dict[int, int] = defaultdict(int)
         for roots in (called, [*beside]):
             known = frozenset(held)  # what a model calls is judged by that alone
             held.update((root, () if root is None else self._roots[root]) for root in roots)
@@ -107,9 +111,12 @@ class Contexts:
                     if context in self._marking and is_open(above):
                         new += (Guard("", MARKS),)
                     if context in held:
-                        new = common(held[context], new)
+                        # Calls may go round in a circle: what `common` makes of it could go on to change.
+                        meet = common if met[context] < MOST_MET else still_held
+                        new = meet(held[context], new)
                         if new == held[context]:
                             continue
+                        met[context] += 1
                     held[context] = new
                     todo.append(context)
         return held

@@ -139,6 +139,14 @@ def common(a: Path, b: Path) -> Path:
     return held
 
 
+def still_held(a: Path, b: Path) -> Path:
+    """What of the one way holds on the other, and nothing that is made of both: asked again and again, it comes to an
+    end, as each time fewer conditions are left, or fewer with words. That both seldom run is kept without its words."""
+    seldom = not any(g.sort in RARE for g in a if g in b) and any(g.sort in RARE for g in b)
+    spared = next((g for g in a if g.sort in RARE), None) if seldom else None
+    return tuple(g if g in b else Guard("", g.sort) for g in a if g in b or g is spared)
+
+
 def _given_on_either(a: Path, b: Path) -> Iterator[Guard]:
     """What the one way asks for being true and the other for being something: `if cache:`, `if cache is not None:`."""
     for one, other in ((a, b), (b, a)):
