@@ -16,6 +16,33 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "roundings to half precision that are dropped": """
+import torch
+import torch as t
+
+@torch.compile
+def f(x, y):
+    a = x.to(torch.bfloat16).to(torch.float32)  # PTS351
+    b = x - x.half().float()  # PTS351
+    high = x.to(dtype=t.bfloat16)
+    low = x - high.float()  # PTS351
+    lower = (low - low.bfloat16()).half()  # PTS351
+    scale = y.abs().max() / 7
+    return a, b, high, lower, torch.round(y / scale.half().float())  # PTS351
+
+@torch.compile
+def g(x: torch.Tensor, y: torch.Tensor):
+    h = x.half()
+    h = h * 2
+    k = (x.half() * 2).float()
+    z = y.half()
+    y = y + 1
+    w = x.bfloat16()
+    x.add_(1)
+    a = y - z.float(), x - h.float(), x.half() - x, x.to("cpu").float(), x.to(torch.float8_e4m3fn).float(), x - w
+    half = y.half()
+    return a, k, (x > 0).half().float(), x.long().half().float(), half.bfloat16().float(), x.half().double()
+""",
     "attributes that are missing at first": """
 import contextlib
 
