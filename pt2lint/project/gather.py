@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from keyword import iskeyword
 from typing import NamedTuple, Protocol
@@ -538,60 +538,80 @@ def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
 def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, in which those that read the values of one buffer are notes but for one of them, in whichever file
     they stand: who keeps a number of Python in its place mends them all. So are those of one setting of the process."""
-    reads: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in findings:
-        if finding.code in VALUES and finding.severity != "note" and finding.verdict is None:
-            origin = _origin(finding)
-            if origin is not None and origin[0].endswith(" is a buffer"):
-                reads.setdefault(origin, []).append(finding)
-        elif finding.code == SETTING and finding.severity != "note" and finding.verdict is None:
-            reads.setdefault((SETTING, finding.message, ""), []).append(finding)
-    under: dict[int, Finding] = {}
-    for several in reads.values():
-        first = min(several, key=_told_first)
-        under.update({id(f): first for f in several if f is not first})
+
+    def cause(finding: Finding) -> Hashable:
+        if finding.code == SETTING:
+            return (SETTING, finding.message)
+        origin = _origin(finding) if finding.code in VALUES else None
+        return origin if origin is not None and origin[0].endswith(" is a buffer") else None
+
+    under = {id(f): first for first, others in _alike(findings, cause) for f in others}
     return _shared(findings, under, SHARED)
 
 
 def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
     """The findings, in which those of a function that stands in several files, word for word, are notes but for those
     in one of the files: who mends one has the others to paste it into."""
-    pasted: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in findings:
-        mended = finding.code.startswith((BREAKS, RECOMPILES))
-        if mended and finding.severity != "note" and finding.verdict is None:
-            at = known.place(finding.path, finding.line)
-            if at is not None and at.text and at.function[1] > at.function[0] + 1:
-                text = known.code(finding.path, *at.function[:2])
-                pasted.setdefault((finding.code, at.text, text), []).append(finding)
-    under: dict[int, Finding] = {}
-    for several in pasted.values():
-        first = min(several, key=_told_first)
-        under.update({id(f): first for f in several if f.path != first.path and {*first.when} <= {*f.when}})
+
+    def pasted(finding: Finding) -> Hashable:
+        at = _mended(finding, known)
+        if at is None or at.function[1] <= at.function[0] + 1:
+            return None
+        return (finding.code, at.text, known.code(finding.path, *at.function[:2]))
+
+    told = _alike(findings, pasted)
+    under = {id(f): first for first, others in told for f in others if _is_elsewhere(f, first)}
     return _shared(findings, under, PASTED)
 
 
 def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
     """The findings, in which those of statements that are alike in several files, with what stands before and after
     them, are notes but for those in one of the files: one model was made of the other."""
-    alike: dict[tuple[str, ...], list[tuple[Where, Finding]]] = {}
-    for finding in findings:
-        mended = finding.code.startswith((BREAKS, RECOMPILES))
-        if mended and finding.severity != "note" and finding.verdict is None:
-            at = known.place(finding.path, finding.line)
-            if at is not None and at.text and all(at.beside):
-                shapes = (finding.code, *map(_shape, (at.text, *at.beside)))
-                alike.setdefault(shapes, []).append((at, finding))
+    places: dict[int, Where] = {}
+
+    def shapes(finding: Finding) -> Hashable:
+        at = _mended(finding, known)
+        if at is None or not all(at.beside):
+            return None
+        places[id(finding)] = at
+        return (finding.code, *map(_shape, (at.text, *at.beside)))
+
     under: dict[int, Finding] = {}
-    for several in alike.values():
-        where, first = min(several, key=lambda each: _told_first(each[1]))
-        for at, finding in several:
+    for first, others in _alike(findings, shapes):
+        where = places[id(first)]
+        for finding in others:
+            at = places[id(finding)]
             same = at.text == where.text or not {*enumerate(at.beside)}.isdisjoint(enumerate(where.beside))
-            if finding.path != first.path and same and {*first.when} <= {*finding.when}:
+            if same and _is_elsewhere(finding, first):
                 under[id(finding)] = first
     place = {f"{PASTED}{f.place}": f"{ALIKE}{under[id(f)].place}" for f in findings if id(f) in under}
     told = [replace(f, note=place[f.note]) if f.note in place else f for f in findings]
     return _shared(told, under, ALIKE)
+
+
+def _alike(
+    findings: Sequence[Finding], key: Callable[[Finding], Hashable]
+) -> Iterator[tuple[Finding, list[Finding]]]:
+    """Of the findings that fail a run, for each key but None the one that tells the others, and those."""
+    having: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity != "note" and finding.verdict is None and (of := key(finding)) is not None:
+            having.setdefault(of, []).append(finding)
+    for several in having.values():
+        first = min(several, key=_told_first)
+        yield first, [f for f in several if f is not first]
+
+
+def _mended(finding: Finding, known: Texts) -> Where | None:
+    """Where a break or a recompilation stands, if that is a statement with a text of its own."""
+    mended = finding.code.startswith((BREAKS, RECOMPILES))
+    at = known.place(finding.path, finding.line) if mended else None
+    return at if at is not None and at.text else None
+
+
+def _is_elsewhere(finding: Finding, first: Finding) -> bool:
+    """Whether it stands in another file, and happens only where the first one does."""
+    return finding.path != first.path and {*first.when} <= {*finding.when}
 
 
 def _told_first(finding: Finding) -> tuple[object, ...]:

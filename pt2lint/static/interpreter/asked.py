@@ -42,11 +42,12 @@ from pt2lint.static.interpreter.guards import (
     Guard,
     Path,
 )
-from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.interpreter.usual import Usual
 from pt2lint.static.source.nodes import (
     FunctionNode,
     is_name,
+    is_own,
     made_once,
     parameters_in,
     parts,
@@ -60,7 +61,6 @@ from pt2lint.static.values import (
     UNKNOWN,
     Class,
     Func,
-    Instance,
     Py,
     Seq,
     Tensor,
@@ -138,9 +138,7 @@ class Asked:
         for loop in reversed(parts(running, ast.For)) if running is not None else ():
             bound = any(isinstance(n, ast.Name) and n.id == name for n in walk(loop.target))
             if bound and loop.lineno < call.lineno <= (loop.end_lineno or 0):
-                lists = [
-                    n for n in walk(loop.iter) if isinstance(n, ast.Attribute) and is_name(n.value, "self")
-                ]
+                lists = [n for n in walk(loop.iter) if is_own(n)]
                 return lists[0] if len(lists) == 1 else None
         return None
 
@@ -304,8 +302,8 @@ class Asked:
     def _stays(self, test: ast.expr, frame: Frame) -> bool:
         """Whether it is an attribute of the object, or a property that reads attributes, which no method but
         `__init__` sets."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
-        if cls is None or not isinstance(test, ast.Attribute) or not is_name(test.value, "self"):
+        cls = frame.own_class
+        if cls is None or not is_own(test):
             return False
         found = self.at.classes.find_method(cls, test.attr)
         names = {test.attr}
@@ -631,8 +629,8 @@ def _handed(call: ast.Call, callee: Func) -> ast.expr | None:
     asked = test.left if isinstance(test, ast.Compare) else test
     if test is None or not isinstance(asked, ast.Name) or any(isinstance(a, ast.Starred) for a in call.args):
         return None
-    names = [p.arg for p in (*function.args.posonlyargs, *function.args.args)][callee.bound is not None :]
-    given = {**dict(zip(names, call.args, strict=False)), **{k.arg: k.value for k in call.keywords if k.arg}}
+    given = dict(zip(parameters_of(callee), call.args, strict=False))
+    given |= {k.arg: k.value for k in call.keywords if k.arg}
     place = given.get(asked.id)
     return handed(test, asked.id, place) if isinstance(place, ast.Attribute) else None
 

@@ -33,7 +33,16 @@ from pt2lint.static.interpreter.guards import (
     Path,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, asks_by_name, is_name, says_none, unit_of, walk
+from pt2lint.static.source.nodes import (
+    SIMPLE,
+    FunctionNode,
+    asks_by_name,
+    is_name,
+    is_own,
+    says_none,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import Func, Instance, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -124,9 +133,7 @@ class Branches:
         at_first: list[ast.expr | None] = []
         if isinstance(test, ast.Name) and (test.id not in env or test.id in frame.globals):
             at_first += frame.module.assigned.get(test.id, ())
-        elif (
-            isinstance(test, ast.Attribute) and is_name(test.value, "self") and isinstance(frame.me, Instance)
-        ):
+        elif is_own(test) and isinstance(frame.me, Instance):
             for own in self.at.classes.bases(frame.me.cls)[0] if frame.me.cls is not None else ():
                 at_first += [value for method, value in own.assigned(test.attr) if method.name == "__init__"]
         if not at_first or not all(_is_flag(value, met) for value in at_first):
@@ -242,7 +249,7 @@ class Branches:
         fills what it looked into: `if key not in self.tables: self.tables[key] = make(key)`."""
         if not body or frame.globals:
             return bool(body) and self._changes(test, body, frame)
-        key = (test, body[0], frame.me.cls if isinstance(frame.me, Instance) else None)
+        key = (test, body[0], frame.own_class)
         known = self._once.get(key)  # the same in every run of the function
         if known is None:
             known = self._once[key] = self._changes(test, body, frame)
@@ -305,12 +312,12 @@ class Branches:
     def _called(self, body: Iterable[ast.stmt], frame: Frame, depth: int = 0) -> Iterator[ast.stmt]:
         """The statements of what the statements call, of the object's own methods (`self.init_table(x)`) and of
         functions of the file, and of what these call; of a function's names it sets those that it declares global."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        cls = frame.own_class
         for statement in body if depth < MAX_PASSED else ():
             call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
             callee = call.func if isinstance(call, ast.Call) else None
             found: list[FunctionNode] = []
-            if isinstance(callee, ast.Attribute) and is_name(callee.value, "self") and cls is not None:
+            if is_own(callee) and cls is not None:
                 own = self.at.classes.bases(cls)[0]
                 found = [each.methods[callee.attr] for each in own if callee.attr in each.methods]
             elif isinstance(callee, ast.Name) and callee.id in frame.module.functions:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, assigned, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, assigned, own_name, parameters_in, walk
 from pt2lint.static.values import UNKNOWN, Ext, Instance, Value
 
 if TYPE_CHECKING:
@@ -64,13 +64,9 @@ class ByMethods:
         return False
 
     def _scope(self, name: str, frame: Frame) -> ast.AST | None:
-        active = self.at.functions.active
-        if not active:
-            return None
-        function: ast.AST = active[-1][0] if isinstance(active[-1], tuple) else active[-1]
+        function = self.at.functions.innermost()
         if frame.cls is not None and "." in name and isinstance(function, ast.FunctionDef):
-            first = [*function.args.posonlyargs, *function.args.args][:1]
-            if first and name.startswith(first[0].arg + "."):
+            if name.startswith(f"{own_name(function)}."):
                 return frame.cls.node
         return function
 

@@ -25,7 +25,7 @@ from pt2lint.static.interpreter.guard_syntax import (
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, is_name, says_none, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, is_own, placed, says_none, unit_of, walk
 from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options, truth
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ class _Made(NamedTuple):
     init: FunctionNode
     values: list[ast.expr | None]
 
+    @property
+    def maker(self) -> Func:
+        return Func(self.init, self.home.module, self.home.env, Instance(self.cls), self.home)
+
 
 class Defaults:
     """Answers for the object of the method that runs."""
@@ -55,22 +59,18 @@ class Defaults:
     def starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
         """Whether an attribute is a list or a set that is empty until someone calls a method that puts something into
         it, or a property that asks whether it still is."""
-        if not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+        if not is_own(place):
             return False
         if isinstance(value, Seq) and value.elts == [] and value.type == "list":
             return True
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        cls = frame.own_class
         if cls is None:
             return False
         name = place.attr
         getter = self.at.classes.find_method(cls, name)
         if getter is not None:
             last = getter[1].body[-1]
-            read = {
-                part.attr
-                for part in walk(last)
-                if isinstance(part, ast.Attribute) and is_name(part.value, "self")
-            }
+            read = {part.attr for part in walk(last) if is_own(part)}
             call = last.value if isinstance(last, ast.Return) else None
             if not isinstance(call, ast.Call) or len(read) != 1 or not is_name(call.func, "bool"):
                 return False
@@ -129,8 +129,7 @@ class Defaults:
         seen.add((made.cls, name))
         if self._hands_on(made, name):
             return True
-        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
-        for value, given, maker in self.at.functions.passed.makings(made.cls, func, name):
+        for value, given, maker in self.at.functions.passed.makings(made.cls, made.maker, name):
             if value is None or is_none(value) is True:
                 continue
             if not isinstance(value, Py) or not (value.off or value.const in (False, 0, "")):
@@ -144,7 +143,7 @@ class Defaults:
     def is_never_set(self, call: ast.Call, frame: Frame) -> bool:
         """Whether `hasattr(self, "parts")` asks for what no class of the object sets, nor the framework that runs it:
         somebody may do so from outside."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        cls = frame.own_class
         if cls is None or not is_name(call.func, "hasattr") or len(call.args) != 2:
             return False
         owner, asked = call.args
@@ -196,7 +195,7 @@ class Defaults:
     def off_for_parser(self, place: ast.expr, frame: Frame) -> bool:
         """Whether it is an option that the class itself tells a parser of the command line of, off where nobody gives
         it: `self.hparams.masked`, of `parser.add_argument("--masked", type=bool, default=False)`."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        cls = frame.own_class
         place = looked_up(place, frame.block, looks=False)
         if cls is None or not isinstance(place, ast.Attribute) or not isinstance(place.value, ast.Attribute):
             return False
@@ -217,7 +216,7 @@ class Defaults:
     def is_otherwise(self, test: ast.expr, outcome: bool, frame: Frame) -> bool:
         """Whether a test of an option of `__init__` comes out otherwise than so with what that is by default, and with
         what the project gives wherever it makes the object: `self.pooling == "last"`, of `pooling="mean"`."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
+        cls = frame.own_class
         asked = test.left if isinstance(test, ast.Compare) else test
         if cls is None or not isinstance(asked, (ast.Name, ast.Attribute)):
             return False
@@ -228,7 +227,7 @@ class Defaults:
 
     def _comes_out_otherwise(self, test: ast.expr, asked: ast.expr, outcome: bool, frame: Frame) -> bool:
         place = looked_up(asked, frame.block, looks=False)
-        if not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+        if not is_own(place):
             return False
         made = self._set_by_init(place, frame)
         option = made.values[0] if made is not None and len(made.values) == 1 else None
@@ -245,8 +244,7 @@ class Defaults:
             return False
         if came_out(test, default) is not (not outcome):
             return False
-        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
-        for value, given, maker in self.at.functions.passed.makings(made.cls, func, option.id):
+        for value, given, maker in self.at.functions.passed.makings(made.cls, made.maker, option.id):
             if value is None or is_none(value) is True:
                 continue
             if isinstance(value, Py) and value.const is not NO_CONST:
@@ -264,7 +262,7 @@ class Defaults:
         found = self.at.classes.find_method(maker, "__init__") if maker is not None else None
         if maker is None or found is None:
             return None
-        if isinstance(given, ast.Attribute) and is_name(given.value, "self"):
+        if is_own(given):
             kept = [store for c in self.at.classes.bases(maker)[0] for store in c.assigned(given.attr)]
             given = kept[0][1] if len(kept) == 1 and kept[0][0] is found[1] else None
         return (_Made(maker, *found, []), given) if isinstance(given, ast.Name) else None
@@ -396,13 +394,12 @@ class Defaults:
     def _given_for(self, made: _Made, option: ast.expr | None, optional: bool) -> list[Value]:
         if not isinstance(option, ast.Name):
             return []
-        func = Func(made.init, made.home.module, made.home.env, Instance(made.cls), made.home)
-        return [*self.at.functions.passed.made_with(made.cls, func, option.id, optional)]
+        return [*self.at.functions.passed.made_with(made.cls, made.maker, option.id, optional)]
 
     def _set_by_init(self, place: ast.expr, frame: Frame) -> _Made | None:
         """What `__init__` assigns to an attribute of the object, where nothing else does."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
-        if cls is None or not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+        cls = frame.own_class
+        if cls is None or not is_own(place):
             return None
         kept = [store for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
         found = self.at.classes.find_method(cls, "__init__")
@@ -433,8 +430,8 @@ class Defaults:
     def _set_by_base(self, place: ast.expr, frame: Frame) -> _Made | None:
         """What the `__init__` of a base class assigns to an attribute of the object, where nothing else does and the
         ones of the classes below hand on names alone: `super().__init__(**kwargs)`."""
-        cls = frame.me.cls if isinstance(frame.me, Instance) else None
-        if cls is None or not isinstance(place, ast.Attribute) or not is_name(place.value, "self"):
+        cls = frame.own_class
+        if cls is None or not is_own(place):
             return None
         kept = [(c, *store) for c in self.at.classes.bases(cls)[0] for store in c.assigned(place.attr)]
         if len(kept) != 1:
@@ -472,7 +469,7 @@ def _given_by(call: ast.Call, init: FunctionNode, name: str) -> ast.expr | None:
     above = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call)  # of `super()`
     if any(isinstance(each, ast.Starred) for each in call.args):
         return None
-    by_place = [*init.args.posonlyargs, *init.args.args][above:]
+    by_place = placed(init.args)[above:]
     given = {p.arg: value for p, value in zip(by_place, call.args, strict=False)}
     return (given | {word.arg: word.value for word in call.keywords if word.arg is not None}).get(name)
 

@@ -26,6 +26,7 @@ from pt2lint.static.source.nodes import (
     FunctionNode,
     called,
     is_name,
+    is_own,
     last_word,
     parameters_in,
     parts,
@@ -303,7 +304,7 @@ class Duties:
 
 def _is_own_name(callee: ast.expr, name: str) -> bool:
     """`walk(...)` or `self.walk(...)` in `walk`"""
-    if isinstance(callee, ast.Attribute) and is_name(callee.value, "self"):
+    if is_own(callee):
         return callee.attr == name
     return is_name(callee, name)
 

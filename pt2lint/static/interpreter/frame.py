@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pt2lint.finding import Step
 from pt2lint.static.interpreter.guards import BY_HAND
 from pt2lint.static.source.nodes import Unit
+from pt2lint.static.values import Instance
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.guards import Path
@@ -125,6 +126,11 @@ class Frame:
     def is_first(self) -> bool:
         """Whether the function is one that compiling starts with."""
         return self.parent is None or not self.parent.region or self.parent.parent is None
+
+    @property
+    def own_class(self) -> ClassInfo | None:
+        """The class of the object whose method runs, which may have it from a base."""
+        return self.me.cls if isinstance(self.me, Instance) else None
 
     def around(self) -> str:
         """The nearest function on the way here that calls from inside of a construct, and the construct, in words:

@@ -12,7 +12,16 @@ from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
 from pt2lint.static.source.modules import Module
-from pt2lint.static.source.nodes import MAKERS, FunctionNode, Unit, says_none, unit_of, walk, with_defaults
+from pt2lint.static.source.nodes import (
+    MAKERS,
+    FunctionNode,
+    Unit,
+    placed,
+    says_none,
+    unit_of,
+    walk,
+    with_defaults,
+)
 from pt2lint.static.values import (
     LEAF,
     LEFT_OUT,
@@ -372,7 +381,7 @@ class Functions:
         a = func.node.args
         frame = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
         parameters = with_defaults(a)
-        positional = len(a.posonlyargs) + len(a.args)
+        positional = len(placed(a))
         given = min(len(args), positional)
         env: Env = {}
         rest_keywords, made = "**" in kwargs, self._is_made_with(func)
@@ -466,9 +475,7 @@ class Functions:
         """Whether a method of the object calls another one of it, not the one of a base class in whose place it is."""
         if func.bound is None or func.bound is not frame.me or not self.active:
             return False
-        caller = self.active[-1]
-        running = caller[0] if isinstance(caller, tuple) else caller
-        return getattr(running, "name", "") != getattr(func.node, "name", "")
+        return getattr(self.innermost(), "name", "") != getattr(func.node, "name", "")
 
     def is_making(self, owner: Value, frame: Frame) -> bool:
         """Whether the function that runs makes the object, so that what it sets there was not there before."""
@@ -494,7 +501,7 @@ class Functions:
         """What a root's positional parameters are, self included."""
         inner = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
         a = func.node.args
-        positional = with_defaults(a)[: len(a.posonlyargs) + len(a.args)]
+        positional = with_defaults(a)[: len(placed(a))]
         values = [self.parameter(func, p, d, inner) for p, d in positional]
         if func.bound is not None and values:
             values[0] = func.bound
@@ -503,7 +510,7 @@ class Functions:
     def named_seeds(self, func: Func, frame: Frame) -> dict[str, Value]:
         """The same of its parameters that are given by name alone."""
         a = func.node.args
-        named = with_defaults(a)[len(a.posonlyargs) + len(a.args) :]
+        named = with_defaults(a)[len(placed(a)) :]
         return {p.arg: self.parameter(func, p, d, frame) for p, d in named}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import compares_elements
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, parameters_in, walk
 from pt2lint.static.values import Py, Seq, Tensor, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class Masks:
         """Of names that the function binds once, or is given and never binds."""
         found: dict[str, Use] = {}
         numbers: dict[str, Use] = {}
-        a = function.args
-        given = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-        bound = dict.fromkeys(given, 1)
+        bound = dict.fromkeys((p.arg for p in parameters_in(function.args)), 1)
         for part in walk(function):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 bound[part.id] = bound.get(part.id, 0) + 1

@@ -97,7 +97,7 @@ class Objects:
                 self.at.notebook.note(node, made, frame, details={"made": " ".join(held)})
             calls = self.makings.setdefault(cls, [])
             if len(calls) < MOST_MAKINGS and not spread:
-                maker = frame.me.cls if isinstance(frame.me, Instance) else None
+                maker = frame.own_class
                 calls.append(Making(args, kwargs, node, maker))
             return self.instance(cls, args, kwargs)
         externals = self.at.classes.bases(cls)[1]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.source.nodes import placed, unit_of, walk
 from pt2lint.static.source.reads import with_aliases
 from pt2lint.static.values import NO_CONST, NONE, UNKNOWN, Func, Instance, Py, Value, is_none, join, options
 
@@ -68,7 +68,7 @@ class Passed:
         func = Func(node, owner.module, owner.env, Instance(cls), owner)
         frame = Frame(owner.module, unit_of(node), "`__init__`", cls=owner)
         a = node.args
-        names = [p.arg for p in [*a.posonlyargs, *a.args]][1:]
+        names = [p.arg for p in placed(a)][1:]
         known = self.at.functions.seeds(func, frame)[1:]
         args = [self.parameter(func, name, value) for name, value in zip(names, known, strict=True)]
         more = {p.arg: self.parameter(func, p.arg, UNKNOWN) for p in a.kwonlyargs}
@@ -90,7 +90,7 @@ class Passed:
         """What the project passes for that parameter wherever it makes such a module, None where nothing; with the
         expression of it, and the class whose method makes the module."""
         a = init.node.args
-        names = [p.arg for p in [*a.posonlyargs, *a.args]][1:]
+        names = [p.arg for p in placed(a)][1:]
         if not optional:
             names = names[: len(names) - len(a.defaults)]
         elif name in (by_name := [p.arg for p in a.kwonlyargs]):

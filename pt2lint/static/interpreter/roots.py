@@ -21,7 +21,7 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.weights import Weights, is_plain, is_scalar
 from pt2lint.static.source.named import inside
-from pt2lint.static.source.nodes import says_none, unit_of, with_defaults
+from pt2lint.static.source.nodes import placed, says_none, unit_of, with_defaults
 from pt2lint.static.values import (
     NO_CONST,
     OFTEN_OFF,
@@ -149,10 +149,7 @@ class Roots:
         kwargs = self.at.functions.named_seeds(value, frame)
         if name != "forward" and given is None:  # what a module is given, other modules decide
             passed = self.at.functions.passed
-            args = [
-                passed.parameter(value, p.arg, known)
-                for p, known in zip([*a.posonlyargs, *a.args], args, strict=True)
-            ]
+            args = [passed.parameter(value, p.arg, known) for p, known in zip(placed(a), args, strict=True)]
             kwargs = {key: passed.parameter(value, key, known) for key, known in kwargs.items()}
         return (args[1:] if value.bound is not None and a.args else args), kwargs
 
@@ -160,8 +157,8 @@ class Roots:
         self, value: Func, args: list[Value], kwargs: dict[str, Value]
     ) -> tuple[list[Value], dict[str, Value]]:
         """The arguments of a `forward`, where flags that are off by default are what the program gives the module."""
-        a = value.node.args
-        names = [p.arg for p in [*a.posonlyargs, *a.args]][len(a.posonlyargs + a.args) - len(args) :]
+        names = [p.arg for p in placed(value.node.args)]
+        names = names[len(names) - len(args) :]
         passed = self.at.functions.passed
 
         def flag(name: str, known: Value) -> Value:

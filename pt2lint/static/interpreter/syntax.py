@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from pt2lint.static.source.nodes import placed
 from pt2lint.static.values import Func
 
 _BY_ELEMENT = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -22,8 +23,7 @@ def dotted(node: ast.expr) -> str | None:
 
 def parameters_of(func: Func) -> list[str]:
     """The names that positional arguments of a call fill."""
-    a = func.node.args
-    return [p.arg for p in [*a.posonlyargs, *a.args]][1 if func.bound is not None else 0 :]
+    return [p.arg for p in placed(func.node.args)][1 if func.bound is not None else 0 :]
 
 
 def imported_above(library: str, tree: ast.Module, line: int) -> bool:

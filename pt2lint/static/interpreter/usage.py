@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
 from pt2lint.static.interpreter.guard_syntax import asks_whether_none, set_in
-from pt2lint.static.interpreter.syntax import compares_elements
+from pt2lint.static.interpreter.syntax import compares_elements, parameters_of
 from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, says_text, unit_of, walk
 from pt2lint.static.values import (
     LEAF,
@@ -73,8 +73,8 @@ class Usage:
     def of_local(self, target: ast.Name, frame: Frame) -> Value:
         """What a name is that the function that runs binds to what nobody knows: a tensor, if what is done with it,
         before it is bound anew, is done with tensors alone, not with modules or the like."""
-        active = self.at.functions.active[-1]
-        node = active[0] if isinstance(active, tuple) else active
+        node = self.at.functions.innermost()
+        assert node is not None
         known = self._locals.get(node)
         if known is None:
             known = self._locals[node] = self._locals_of(node)
@@ -321,8 +321,7 @@ class Usage:
     ) -> list[Use]:
         """Which of the passed names the callee uses as tensors."""
         uses = self._uses_of(inner)
-        a = inner.node.args
-        positional = [p.arg for p in [*a.posonlyargs, *a.args]][1 if inner.bound is not None else 0 :]
+        positional = parameters_of(inner)
         found = []
         for where, name in passed:
             parameter = (

@@ -18,7 +18,7 @@ from pt2lint.static.observers.growing import (
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, is_name, parts, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, parts, walk
 from pt2lint.static.values import (
     Class,
     Dict,
@@ -430,10 +430,8 @@ def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
             and [dotted(argument) for argument in value.args] == ["list"]
         )
     if isinstance(value, ast.Call):
-        callee = value.func
-        word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
         bounds = [*value.args[1:2], *(given.value for given in value.keywords if given.arg == "maxlen")]
-        return word in ("list", "deque") and all(
+        return last_word(value.func) in ("list", "deque") and all(
             isinstance(bound, ast.Constant)
             and (bound.value is None or (isinstance(bound.value, int) and bound.value >= LIMIT))
             for bound in bounds

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import below, is_name, parameters_in, parts, walk
+from pt2lint.static.source.nodes import below, is_name, last_word, parameters_in, parts, walk
 from pt2lint.static.values import UNKNOWN, Func, Instance, Seq, Value, options
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def _but_messages(look: Look, body: Iterable[ast.AST]) -> Iterator[ast.AST]:
         if isinstance(node, ast.Raise):
             continue
         if isinstance(node, ast.Call):
-            word = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if word in says:
+            if last_word(node.func) in says:
                 continue
         yield node
         nodes += [node.test] if isinstance(node, ast.Assert) else below(node)

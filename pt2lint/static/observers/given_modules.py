@@ -12,7 +12,16 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.given_asked import asked
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, says_text, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    is_name,
+    last_word,
+    parameters_in,
+    parts,
+    says_text,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import Class, Ext, Seq, Value
 
 if TYPE_CHECKING:
@@ -94,8 +103,7 @@ class GivenModules:
                 if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute | ast.Name):
                     continue
                 given = call.args[0] if call.args else None
-                name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
-                if name != "compile" or not isinstance(given, ast.Name | ast.Attribute):
+                if last_word(call.func) != "compile" or not isinstance(given, ast.Name | ast.Attribute):
                     continue
                 callee = self.at.expressions.quietly(call.func, {}, frame)
                 # `model.forward = torch.compile(model.forward)` leaves the module as it is.

@@ -13,7 +13,7 @@ from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.uses import Decisive, item
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, below, binds, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, below, binds, parameters_in, placed, walk
 from pt2lint.static.values import Class, Dict, Instance, Unknown, Value
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class GivenOptions:
         if init is None or not isinstance(made, Class) or not depth:
             return
         cls, method = init
-        names = [p.arg for p in [*method.args.posonlyargs, *method.args.args]][1:]
+        names = [p.arg for p in placed(method.args)][1:]
         given = [*zip(names, call.args, strict=False), *((k.arg or "", k.value) for k in call.keywords)]
         taken = {name for name, value in given if ast.unparse(value) == text}
         for part in walk(method):

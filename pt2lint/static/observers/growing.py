@@ -152,7 +152,7 @@ def _callers(functions: list[ast.FunctionDef | ast.AsyncFunctionDef], names: set
 def _calls(body: list[ast.stmt]) -> set[str]:
     """The last words of what a body calls."""
     return {
-        part.func.attr if isinstance(part.func, ast.Attribute) else part.func.id
+        last_word(part.func)
         for statement in body
         for part in walk(statement)
         if isinstance(part, ast.Call) and isinstance(part.func, (ast.Attribute, ast.Name))

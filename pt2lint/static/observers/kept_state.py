@@ -11,7 +11,16 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, is_name, parts, says_none, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    assigned_once,
+    is_name,
+    last_word,
+    own_name,
+    parts,
+    says_none,
+    walk,
+)
 from pt2lint.static.values import (
     UNKNOWN,
     Dict,
@@ -408,7 +417,7 @@ def _starts(tree: ast.AST, key: str) -> Iterator[ast.expr]:
         elif isinstance(part, ast.Dict):
             yield from (v for k, v in zip(part.keys, part.values, strict=True) if _is_key(k, key))
         elif isinstance(part, ast.Call):
-            callee = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            callee = last_word(part.func)
             if callee in ("setdefault", "get") and len(part.args) == 2 and _is_key(part.args[0], key):
                 yield part.args[1]
             elif callee == "dict":
@@ -422,22 +431,14 @@ def _is_key(node: ast.expr | None, key: str) -> bool:
 def _own(node: ast.expr, method: FunctionNode) -> str:
     """The name of the object's own attribute that the expression is, or is an item of."""
     inner = node.value if isinstance(node, ast.Subscript) else node
-    me = method.args.args[0].arg if method.args.args else ""
-    if isinstance(inner, ast.Attribute) and is_name(inner.value, me):
+    if isinstance(inner, ast.Attribute) and is_name(inner.value, own_name(method)):
         return inner.attr
     return ""
 
 
 def _made(node: ast.expr, function: FunctionNode) -> ast.expr:
     """What a name is assigned in the function, if it is so only once; else the expression itself."""
-    if not isinstance(node, ast.Name):
-        return node
-    made = [
-        part.value
-        for part in walk(function)
-        if isinstance(part, ast.Assign) and any(is_name(t, node.id) for t in part.targets)
-    ]
-    return made[0] if len(made) == 1 else node
+    return assigned_once(node, function) if isinstance(node, ast.Name) else node
 
 
 def _is_number(node: ast.expr) -> bool:

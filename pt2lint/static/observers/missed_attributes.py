@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, says_text, walk
+from pt2lint.static.source.nodes import FunctionNode, own_name, parameters_in, parts, says_text, walk
 from pt2lint.static.values import Func, Instance
 
 if TYPE_CHECKING:
@@ -74,19 +74,15 @@ class MissedAttributes:
             isinstance(part, ast.Attribute)
             and part.attr == asked.name
             and isinstance(part.ctx, ast.Store)
-            and dotted(part.value) != _me(function)  # what other methods of the class, or other classes, set
+            and dotted(part.value)
+            != own_name(function)  # what other methods of the class, or other classes, set
             for part in walk(cls.module.tree)
         )
 
 
-def _me(function: FunctionNode) -> str:
-    given = [*function.args.posonlyargs, *function.args.args]
-    return given[0].arg if given else ""
-
-
 def _looks_for(function: FunctionNode) -> Iterator[Asked]:
     """The attributes of its own object that the function looks for before it sets them."""
-    me = _me(function)
+    me = own_name(function)
     first: dict[str, int] = {}  # the line at which the function first sets each of its object's attributes
     for part in parts(function, ast.Attribute):
         if isinstance(part.ctx, ast.Store) and dotted(part.value) == me:
@@ -147,7 +143,7 @@ def _namespace(node: ast.expr, me: str) -> str:
 
 def _own_calls(function: FunctionNode, statements: list[ast.stmt]) -> set[str]:
     """The methods of its own object that the statements call."""
-    me = _me(function)
+    me = own_name(function)
     return {
         call.func.attr
         for statement in statements
@@ -160,7 +156,7 @@ def _own_calls(function: FunctionNode, statements: list[ast.stmt]) -> set[str]:
 
 def _carries(function: FunctionNode, asked: Asked) -> bool:
     """Whether what is kept says something of the call that keeps it, so that the next one comes out otherwise."""
-    me = _me(function)
+    me = own_name(function)
     names = {a.arg for a in parameters_in(function.args)} - {me}
     for part in walk(function):
         if isinstance(part, ast.Assign):

@@ -10,7 +10,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, binds, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, binds, last_word, parameters_in, parts, unit_of, walk
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -247,7 +247,7 @@ class Misuse:
             source = loop.iter
             while isinstance(source, ast.Call):
                 callee = source.func
-                word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+                word = last_word(callee)
                 if source.args and word in self.at.models.last_words("passes items"):
                     source = source.args[0]
                 elif isinstance(callee, ast.Attribute) and word in self.at.models.last_words("gives parts"):

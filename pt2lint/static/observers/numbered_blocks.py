@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, below, binds, is_name, parts, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    below,
+    binds,
+    is_name,
+    parameters_in,
+    parts,
+    placed,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import UNKNOWN, Class, Instance, Py, Tensor, Unknown, Value, Wrapped
 
 if TYPE_CHECKING:
@@ -159,7 +169,7 @@ class NumberedBlocks:
         init = cls.methods.get("__init__")
         if init is None or not method.args.args:
             return {}
-        given = {a.arg for a in [*init.args.posonlyargs, *init.args.args, *init.args.kwonlyargs][1:]}
+        given = {a.arg for a in parameters_in(init.args)[1:]}
         me = method.args.args[0].arg
         read = {
             part.attr
@@ -291,7 +301,7 @@ def _parameters(cls: ClassInfo, call: ast.Call) -> Iterator[tuple[str, ast.expr]
     init = cls.methods.get("__init__")
     if init is None:
         return
-    parameters = [a.arg for a in [*init.args.posonlyargs, *init.args.args]][1:]
+    parameters = [a.arg for a in placed(init.args)][1:]
     yield from zip(parameters, call.args, strict=False)
     yield from ((k.arg, k.value) for k in call.keywords if k.arg is not None)
 

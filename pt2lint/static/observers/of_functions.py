@@ -79,10 +79,9 @@ class OfFunctions:
         """Whether a function that runs defines it."""
         if owner.env is None:
             return False
-        running = [each[0] if isinstance(each, tuple) else each for each in self.at.functions.active]
         return any(
             part is owner.node
-            for definition in running
+            for definition in self.at.functions.stack()
             if definition is not owner.node
             for part in walk(definition)
         )

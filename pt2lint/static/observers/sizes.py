@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from pt2lint.static.source.nodes import FunctionNode, walk
+from pt2lint.static.source.nodes import FunctionNode, placed, walk
 
 MAX_DEPTH = 3
 KEEPS = ("int", "str", "tuple", "max", "min")  # functions that give another value for another size
@@ -49,8 +49,7 @@ def _bound(name: str, function: FunctionNode, methods: Sequence[FunctionNode], d
                 value = _given(target, part.value, name)
                 if value is not None and from_shape(value, function, methods, depth + 1):
                     return True
-    a = function.args
-    parameters = [p.arg for p in [*a.posonlyargs, *a.args]]
+    parameters = [p.arg for p in placed(function.args)]
     if name not in parameters[1:]:
         return False
     place = parameters.index(name) - 1

@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.special import OPERATORS
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import is_name, parts, walk
+from pt2lint.static.source.nodes import is_name, is_own, own_name, parts, walk
 from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -197,8 +197,7 @@ class UntracedObjects:
         forward = self.at.classes.find_method(cls, "forward")
         if forward is None:
             return
-        args = forward[1].args
-        first = next((each.arg for each in (*args.posonlyargs, *args.args)), "")
+        first = own_name(forward[1])
         if not helper:
             marks = context == first and node in walk(forward[1])
         else:
@@ -248,7 +247,7 @@ class UntracedObjects:
                     to = call.func.value
                     if is_name(to, "self"):
                         known.add("")
-                    elif isinstance(to, ast.Attribute) and is_name(to.value, "self"):
+                    elif is_own(to):
                         known.add(to.attr)
         return known
 

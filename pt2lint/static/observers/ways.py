@@ -231,7 +231,7 @@ class Ways:
         that were drawn from many (`memory.sample(size)`)."""
         if isinstance(arg, ast.Call):
             callee = arg.func
-            word = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+            word = last_word(callee)
             if isinstance(callee, ast.Attribute) and word in ALIKE:
                 return self.length(callee.value, line, frame)
             if word in MADE and len(arg.args) >= 1:
@@ -339,7 +339,7 @@ class Ways:
         if known is None:
             a = definition.args
             more = [a.vararg] if a.vararg is not None else []
-            names = [p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *more] if p.arg != "self"]
+            names = [p.arg for p in [*parameters_in(a), *more] if p.arg != "self"]
             used = {n.id for n in parts(definition, ast.Name) if isinstance(n.ctx, ast.Load)}
             known = self._read[definition] = tuple(name for name in names if name in used)
         return known

@@ -17,6 +17,8 @@ from pt2lint.static.source.nodes import (
     asks_by_name,
     is_name,
     is_range,
+    last_word,
+    own_name,
     unread_parts,
     walk,
     with_inner,
@@ -79,10 +81,9 @@ def stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
 
 
 def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
-    arguments = method.args.posonlyargs + method.args.args
-    if not arguments:
+    me = own_name(method)
+    if not me:
         return []
-    me = arguments[0].arg
     found: list[tuple[str, ast.expr | None]] = []
     for node in _statements(method):
         targets: list[tuple[ast.expr, ast.expr | None]] = []
@@ -231,7 +232,7 @@ def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def _adds(part: ast.AST) -> bool:
     """`self.register_parameter(...)`, `setattr(self, ...)` and the like."""
     if isinstance(part, (ast.Attribute, ast.Name)):
-        return (part.attr if isinstance(part, ast.Attribute) else part.id) in _ADD_WEIGHTS
+        return last_word(part) in _ADD_WEIGHTS
     if not isinstance(part, ast.Call):
         return False
     return [each.id for each in (part.func, *part.args[:1]) if isinstance(each, ast.Name)] == [

@@ -27,7 +27,7 @@ from pt2lint.static.source.bodies import (
     says,
     stores,
 )
-from pt2lint.static.source.nodes import FunctionNode, parse, unit_of
+from pt2lint.static.source.nodes import FunctionNode, last_word, parse, unit_of
 from pt2lint.static.source.outline import DEFINITIONS, IMPORTS, Definitions, Late, Outline, Part, statements
 from pt2lint.static.source.reads import DEFINED, Reads, flat, in_code
 
@@ -156,10 +156,7 @@ def _is_late(part: Part) -> bool:
 
 def _is_overload(function: FunctionNode) -> bool:
     """Whether the function only declares one signature of another (typing.overload)."""
-    return any(
-        (d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")) == "overload"
-        for d in function.decorator_list
-    )
+    return any(last_word(d) == "overload" for d in function.decorator_list)
 
 
 def top_level(name: str) -> str:

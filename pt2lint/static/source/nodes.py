@@ -190,9 +190,19 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
     return [(one.id, made) for one, made in pairs if isinstance(one, ast.Name)]
 
 
+def placed(a: ast.arguments) -> list[ast.arg]:
+    """The parameters that what a call gives by place fills."""
+    return [*a.posonlyargs, *a.args]
+
+
 def parameters_in(a: ast.arguments) -> list[ast.arg]:
     """The parameters that have a place or a name of their own: all but `*args` and `**kwargs`."""
-    return [*a.posonlyargs, *a.args, *a.kwonlyargs]
+    return [*placed(a), *a.kwonlyargs]
+
+
+def own_name(method: FunctionNode | ast.Lambda) -> str:
+    """What a method calls its object, `self`: its first parameter, "" where it has none."""
+    return next((p.arg for p in placed(method.args)), "")
 
 
 def with_defaults(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
@@ -231,6 +241,11 @@ def _names(kind: type[ast.AST]) -> tuple[str, ...]:
 def is_name(node: ast.AST | None, name: str) -> TypeGuard[ast.Name]:
     """The name itself, as it stands in code: `self`."""
     return isinstance(node, ast.Name) and node.id == name
+
+
+def is_own(node: ast.AST | None) -> TypeGuard[ast.Attribute]:
+    """`self.name`: an attribute of the object whose method it stands in, as nearly all call that."""
+    return isinstance(node, ast.Attribute) and is_name(node.value, "self")
 
 
 def says_none(node: ast.AST | None) -> TypeGuard[ast.Constant]:
