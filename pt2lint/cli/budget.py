@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,7 +42,7 @@ def hold(settings: Settings, checked: Checked, whole: bool) -> None:
         checked.notes.append(f"not run, though they have a budget: {', '.join(gone[:NAMED])}{more}")
 
 
-def write(options: argparse.Namespace, configs: Configs, paths: Sequence[str], checked: Checked) -> None:
+def write(configs: Configs, paths: Sequence[str], checked: Checked) -> None:
     """--write-budget: into the file that the settings come from, else the nearest pyproject.toml, else one here."""
     source = settings_of(configs, paths[0]).source or _nearest(paths[0])
     found = [model for model in models_of(checked) if not model.trouble]

@@ -62,7 +62,7 @@ def _lint(options: argparse.Namespace, arguments: list[str], memory: Scratch | N
         from pt2lint.cli.commands import show_settings
 
         return show_settings(options, configs, paths)
-    check_codes(options, configs)
+    check_codes(configs)
     texts: dict[str, str] = {}
     if "-" in paths:
         name = options.stdin_filename or "-"
@@ -116,7 +116,7 @@ def _hold_to_budget(
         from pt2lint.cli import budget
 
         if options.write_budget:
-            budget.write(options, configs, paths, checked)
+            budget.write(configs, paths, checked)
         else:
             budget.hold(settings, checked, whole=not options.shard)
 

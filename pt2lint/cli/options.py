@@ -351,7 +351,7 @@ def overrides(options: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def check_codes(options: argparse.Namespace, configs: Configs) -> None:
+def check_codes(configs: Configs) -> None:
     """A code that no rule has would silently select nothing."""
     given = [
         (flag, code)

@@ -8,15 +8,17 @@ from pt2lint.fixes.file import File, file_at, file_of, first_line
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.written import Shelf
 
+ANY_TORCH = (2, 13)  # what is asked of it holds for all
+
 
 def neighbour(function: FunctionCode, line: int) -> FunctionCode | None:
     """The same as `function_at` in the file of a function, which repairs ask for again and again."""
     return _at(file_of(function), line, function.target, function.shelf)
 
 
-def function_at(path: str, text: str, line: int, target: tuple[int, int] = (2, 13)) -> FunctionCode | None:
+def function_at(path: str, text: str, line: int) -> FunctionCode | None:
     """The function of the file's top level, or the method of one of its classes, that holds the line."""
-    return _at(file_at(path, text), line, target, None)
+    return _at(file_at(path, text), line, ANY_TORCH, None)
 
 
 def _at(file: File, line: int, target: tuple[int, int], shelf: Shelf | None) -> FunctionCode | None:

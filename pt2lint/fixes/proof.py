@@ -58,7 +58,6 @@ def prove(
     paths: Sequence[str],
     options: VerifyOptions | None = None,
     on_progress: Callable[[str], None] | None = None,
-    texts: Mapping[str, str] | None = None,
     timing: str | None = None,
     folder: str | None = None,
 ) -> Proof:
@@ -69,7 +68,7 @@ def prove(
     proven fixes. `folder` is where the children run (None: here).
 
     `events` are those of the `VerifyResult` that confirmed the findings: they say which targets break where.
-    `texts` holds what stands in place of a file, by path as findings name it. This RUNS the user's code, and
+    This RUNS the user's code, and
     writes nothing to the user's files. Never raises for what the user's code does: a fix that cannot be tried
     keeps `proven` None, and a note says why.
     """
@@ -77,7 +76,6 @@ def prove(
     progress = on_progress or (lambda text: None)
     shown = find_files(paths, (finding.path for finding in findings))
     sources = {os.path.realpath(path): text for path, text in read_sources(shown).items()}
-    sources |= {os.path.realpath(path): text for path, text in (texts or {}).items()}
     folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     roots = folders + [path for path in sources if not under(path, folders)]
 

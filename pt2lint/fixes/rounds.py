@@ -13,6 +13,7 @@ from pt2lint.finding import Applicability, Edit, Finding, Fix
 from pt2lint.fixes.edit import EditError, checked, choose, decoded, diff, same_as_linted, write_atomically
 from pt2lint.fixes.side_by_side import one_guard
 
+MOST = 10  # rounds
 Taken = tuple[Finding, Fix]
 Text = tuple[str, str, str]  # as the file has it, as it is by now, and the encoding
 # Lints with these texts in place of files: all that belongs together, or the one file alone if one is named.
@@ -69,12 +70,11 @@ def fix_findings(
     applicability: Applicability = "safe",
     proven_only: bool = False,
     relint: Relint | None = None,
-    rounds: int = 10,
     texts: Mapping[str, str] | None = None,
     digests: Mapping[str, bytes] | None = None,
     notes: bool = False,
 ) -> Fixed:
-    """Apply fixes, lint again and go on until nothing changes, at most `rounds` times; nothing is written.
+    """Apply fixes, lint again and go on until nothing changes, at most MOST times; nothing is written.
 
     `relint` gets all texts that are changed by now, by path (line ends as in the file, no BOM), and returns the
     findings in all files, or in the one that it is asked for; it is how fixes that had to wait are found anew, at the
@@ -88,7 +88,7 @@ def fix_findings(
     its finding's other fixes, and the others of its file are applied.
     """
     work = _Rounds(findings, relint, texts or {}, digests)
-    for _ in range(rounds):
+    for _ in range(MOST):
         if not work.go(applicability, proven_only, notes):
             break
     fixed = work.fixed

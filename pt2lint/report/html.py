@@ -399,11 +399,11 @@ def _card(report: Report, finding: Finding, id: str) -> Iterator[str]:
             yield f"<p>Reached: {' &rarr; '.join(steps)}</p>"
         yield "</details>"
     for fix in finding.fixes:
-        yield from _fix(report, finding, fix)
+        yield from _fix(report, fix)
     yield "</aside>"
 
 
-def _fix(report: Report, finding: Finding, fix: Fix) -> Iterator[str]:
+def _fix(report: Report, fix: Fix) -> Iterator[str]:
     kind = "by hand" if fix.by_hand else fix.applicability
     standing = {
         True: "proven fix (by hand)" if fix.by_hand else "proven fix",

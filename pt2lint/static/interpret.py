@@ -520,11 +520,10 @@ class Interpreter:
         return value.node in self.at.functions.reached or value.node in self.at.calls.roots.offered
 
     def takes_tensors(self, value: Func) -> bool:
-        frame = Frame(value.module, unit_of(value.node), "")
         groups = self.at.models.last_words("groups of parameters")  # each of which holds tensors
-        return any(
-            self.holds_tensors(o) for v in self.at.functions.seeds(value, frame) for o in options(v)
-        ) or any(part.attr in groups for part in parts(value.node, ast.Attribute))
+        return any(self.holds_tensors(o) for v in self.at.functions.seeds(value) for o in options(v)) or any(
+            part.attr in groups for part in parts(value.node, ast.Attribute)
+        )
 
     def holds_tensors(self, value: Value) -> bool:
         """Whether it is a tensor, a container of tensors, or an object of which the project says that it has some."""
@@ -593,7 +592,7 @@ class Interpreter:
         """Interpret a function as code that nobody compiles."""
         frame = Frame(func.module, unit_of(func.node), "the module")
         self.at.expressions.begin()
-        args, kwargs = self.at.functions.seeds(func, frame), self.at.functions.named_seeds(func, frame)
+        args, kwargs = self.at.functions.seeds(func), self.at.functions.named_seeds(func, frame)
         given = args[1:] if func.bound is not None and args else args
         self.at.calls.apply(func, given, kwargs, func.node, frame)
 

@@ -141,7 +141,7 @@ class KeptGraphOutput(Rule):
             return output
         if not loops:
             return None
-        if self.is_collected(output, holder, loops[0]):
+        if self.is_collected(holder, loops[0]):
             return output
         if isinstance(holder, cst.Assign) and len(holder.targets) == 1 and holder.value is output:
             target = holder.targets[0].target
@@ -161,7 +161,7 @@ class KeptGraphOutput(Rule):
             return call if outer.attr.value in SAME else None
         return outer
 
-    def is_collected(self, output: cst.BaseExpression, holder: cst.CSTNode | None, loop: Loop) -> bool:
+    def is_collected(self, holder: cst.CSTNode | None, loop: Loop) -> bool:
         """`kept.append(output)`, of a list that the loop does not make anew."""
         call = self.function.parent(holder) if isinstance(holder, cst.Arg) else None
         if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
@@ -188,7 +188,7 @@ class KeptGraphOutput(Rule):
             while (outer := self.same(output)) is not None:
                 output = outer
             holder = self.function.parent(output)
-            if self.is_collected(output, holder, loop) or self.is_previous(output, holder, node, loop):
+            if self.is_collected(holder, loop) or self.is_previous(output, holder, node, loop):
                 return output
         return None
 

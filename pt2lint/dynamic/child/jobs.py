@@ -134,4 +134,4 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
         return []
     from . import made_up
 
-    return made_up.targets(what, spec, lambda text: wire.send("note", text=text))
+    return made_up.targets(what, lambda text: wire.send("note", text=text))

@@ -49,7 +49,7 @@ NAMED = [
 ]
 
 
-def targets(path: str, spec: dict[str, Any], say: Callable[[str], None]) -> list[Target]:
+def targets(path: str, say: Callable[[str], None]) -> list[Target]:
     """Targets for the modules and compiled functions of a file, with inputs that were found to run."""
     module = import_path(path)
     found: list[Target] = []

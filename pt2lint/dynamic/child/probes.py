@@ -484,18 +484,18 @@ def as_compiled(target: Target) -> contextlib.AbstractContextManager[Any]:
     return capturing() if target.whole and fullgraph_captures() else contextlib.nullcontext()
 
 
-def fullgraph_captures(found: list[bool] = []) -> bool:  # noqa: B006 -- measured once a process
+@functools.cache
+def fullgraph_captures() -> bool:
     """Whether this torch's fullgraph=True turns on the capture of scalars (so `.item()` passes): measured."""
-    if not found:
-        torch._dynamo.reset()
+    torch._dynamo.reset()
 
-        def item(x: torch.Tensor) -> torch.Tensor:
-            return x + x.sum().item()
+    def item(x: torch.Tensor) -> torch.Tensor:
+        return x + x.sum().item()
 
-        try:
-            torch.compile(item, backend="eager", fullgraph=True)(torch.ones(2))
-            found.append(True)
-        except Exception:
-            found.append(False)
-        torch._dynamo.reset()
-    return found[0]
+    try:
+        torch.compile(item, backend="eager", fullgraph=True)(torch.ones(2))
+        captures = True
+    except Exception:
+        captures = False
+    torch._dynamo.reset()
+    return captures

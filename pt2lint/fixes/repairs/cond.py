@@ -134,7 +134,7 @@ def _unsure(
         return _UNKNOWN
     if any(names_no_device(function, node) for side in (*then, *orelse) for node in walk(side)):
         return _UNKNOWN  # both sides have to give tensors of one device
-    shapes = [_shaping(function, side, kind) for side in (then, orelse)]
+    shapes = [_shaping(side, kind) for side in (then, orelse)]
     return _UNKNOWN if shapes[0] != shapes[1] or "mask" in shapes[0] else ""
 
 
@@ -201,7 +201,7 @@ _SHAPING = words(
 )
 
 
-def _shaping(function: FunctionCode, side: Sequence[cst.CSTNode], kind: Kind) -> set[str]:
+def _shaping(side: Sequence[cst.CSTNode], kind: Kind) -> set[str]:
     """What on a side gives a tensor of another shape; "mask" for an index that may be one."""
     found: set[str] = set()
     for statement in side:

@@ -95,7 +95,7 @@ def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("what the loop makes is read after it")
     given = fresh(function, "num_rows")
     lines = images.written(function, read, given)
-    calls = _callers(function, owner, images)
+    calls = _callers(function, owner)
     short = [f"{name} = {text}" for text, name in read.short.items()]
     made = statements(function, [*short, *lines, *read.columns(end)])
     made[0] = made[0].with_changes(leading_lines=loop.leading_lines)
@@ -457,9 +457,7 @@ class _Images:
         return lines
 
 
-def _callers(
-    function: FunctionCode, owner: cst.FunctionDef, images: _Images
-) -> list[tuple[FunctionCode, cst.Call, str]]:
+def _callers(function: FunctionCode, owner: cst.FunctionDef) -> list[tuple[FunctionCode, cst.Call, str]]:
     """The calls of the function in its file, each with what tells its number of rows there."""
     tree, name = file_of(function).tree, owner.name.value
     called = {name}

@@ -161,7 +161,7 @@ class Calls:
         if isinstance(func, Wrapped):
             return self.call_wrapped(func, args, kwargs, node, frame, spread)
         if isinstance(func, Seq) and func.type == "Sequential":
-            return self.call_sequential(func, args, kwargs, node, frame)
+            return self.call_sequential(func, args, node, frame)
         self.at.notebook.count(frame, any(isinstance(given, Tensor) for given in args))
         return UNKNOWN
 
@@ -233,9 +233,7 @@ class Calls:
             for hear in self.at.events.called_compiled:
                 hear(func, args, kwargs, node, caller)
 
-    def call_sequential(
-        self, func: Seq, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
-    ) -> Value:
+    def call_sequential(self, func: Seq, args: list[Value], node: Any, frame: Frame) -> Value:
         value = args[0] if args else UNKNOWN
         if func.elts is not None:
             for layer in func.elts:

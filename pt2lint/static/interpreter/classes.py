@@ -101,9 +101,8 @@ class Classes:
         if any(self.at.models.plays(name, "differentiable function") for name in externals):
             return False
         method = Func(node, cls.module, cls.env, None, cls)
-        frame = Frame(cls.module, unit_of(node), cls.name)
         return any(
-            self.at.functions.usage.by_use(method, parameter, frame) is not UNKNOWN
+            self.at.functions.usage.by_use(method, parameter) is not UNKNOWN
             for parameter in node.args.args[1:]
         )
 
@@ -274,7 +273,7 @@ class Classes:
             return self.at.calls.apply(bind(getter, me), [], {}, getter.node, frame)
         return UNKNOWN
 
-    def super_attribute(self, owner: Super, name: str, frame: Frame) -> Value:
+    def super_attribute(self, owner: Super, name: str) -> Value:
         if isinstance(owner.instance, Instance) and owner.instance.cls is not None:
             found = self.find_method(owner.instance.cls, name, owner.after)
             if found is not None:

@@ -113,7 +113,7 @@ class Conditions:
             if self._names(node, value, env) and self.at.functions.answers_whether_compiled(value):
                 self.at.notebook.note(node, "test uncalled", frame)
         self.asks_for_truth(node, value, frame)
-        return value, self.by_length(node, env, frame) if known is None else known
+        return value, self.by_length(node, env) if known is None else known
 
     def asks_for_truth(self, node: ast.expr, value: Value, frame: Frame) -> None:
         """Note the test of a module that torch.compile wrapped, which Python asks for its length."""
@@ -142,7 +142,7 @@ class Conditions:
             return True
         return (dotted(node) or "").rpartition(".")[2] == name.rpartition(".")[2]
 
-    def by_length(self, test: ast.expr, env: Env, frame: Frame) -> bool | None:
+    def by_length(self, test: ast.expr, env: Env) -> bool | None:
         """`len(parts) == 1`, where the code lists the parts."""
         if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
             return None

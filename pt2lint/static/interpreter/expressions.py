@@ -220,7 +220,7 @@ class Expressions:
         if isinstance(owner, Class):
             return self.at.classes.class_attribute(owner.info, name)
         if isinstance(owner, Super):
-            return self.at.classes.super_attribute(owner, name, frame)
+            return self.at.classes.super_attribute(owner, name)
         if isinstance(owner, Seq) and name in owner.fields and owner.elts is not None:
             return owner.elts[owner.fields.index(name)]
         if isinstance(owner, (Seq, Dict)):

@@ -174,7 +174,7 @@ class Functions:
 
     def _entered(self, func: Func, node: Any, frame: Frame) -> Frame:
         """The frame of a call, of which everybody who listens has heard."""
-        unit = self.unit_for(func, frame)
+        unit = self.unit_for(func)
         called = f"`{title(func)}`"
         callee = Frame(func.module, unit, called, frame, frame.region, func.defined_in, func.bound, func.env)
         if frame.hands_to and callee.within is None:
@@ -365,7 +365,7 @@ class Functions:
             return self.asks_whether_compiled(callee.node, {}, home, depth - 1)
         return isinstance(callee, Ext) and self.at.models.plays(callee.name, "asks whether compiled")
 
-    def unit_for(self, func: Func, frame: Frame) -> tuple[int, int]:
+    def unit_for(self, func: Func) -> tuple[int, int]:
         """The lines that rules get to see: a lambda or a nested function is part of what it stands in."""
         node = func.node
         if isinstance(node, ast.Lambda) or func.env is not None:
@@ -453,7 +453,7 @@ class Functions:
         if annotation is not None:
             value = self.at.types.annotation(annotation, frame, parameter.lineno, text)
         if value is UNKNOWN and not isinstance(func.node, ast.Lambda):
-            value = self.at.functions.usage.by_use(func, parameter, frame)
+            value = self.at.functions.usage.by_use(func, parameter)
         if default is not None:
             if says_none(default):
                 if self._is_option(func, parameter.arg, value):
@@ -497,7 +497,7 @@ class Functions:
         calls = (part.func for m in cls.mentioning(name) for part in walk(m) if isinstance(part, ast.Call))
         return not any(f"{dotted(callee)}.".startswith(f"self.{name}.") for callee in calls)
 
-    def seeds(self, func: Func, frame: Frame) -> list[Value]:
+    def seeds(self, func: Func) -> list[Value]:
         """What a root's positional parameters are, self included."""
         inner = Frame(func.module, (1, 1), "", cls=func.defined_in, closure=func.env)
         a = func.node.args

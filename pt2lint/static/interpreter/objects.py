@@ -232,7 +232,7 @@ class Objects:
                 try:
                     self.at.functions.call_function(
                         func,
-                        self.at.functions.seeds(func, frame)[1:] if args is None else args,
+                        self.at.functions.seeds(func)[1:] if args is None else args,
                         kwargs,
                         node,
                         frame,
@@ -283,7 +283,7 @@ class Objects:
                 self.at.notebook.quiet += 1
                 try:
                     self.at.functions.call_function(
-                        func, self.at.functions.seeds(func, frame)[1:], {}, method, frame, False
+                        func, self.at.functions.seeds(func)[1:], {}, method, frame, False
                     )
                 finally:
                     self.at.notebook.quiet -= 1

@@ -66,10 +66,9 @@ class Passed:
             return self.at.objects.instance(cls)
         owner, node = found
         func = Func(node, owner.module, owner.env, Instance(cls), owner)
-        frame = Frame(owner.module, unit_of(node), "`__init__`", cls=owner)
         a = node.args
         names = [p.arg for p in placed(a)][1:]
-        known = self.at.functions.seeds(func, frame)[1:]
+        known = self.at.functions.seeds(func)[1:]
         args = [self.parameter(func, name, value) for name, value in zip(names, known, strict=True)]
         more = {p.arg: self.parameter(func, p.arg, UNKNOWN) for p in a.kwonlyargs}
         more = {name: value for name, value in more.items() if value is not UNKNOWN}
@@ -148,7 +147,7 @@ class Passed:
                 if func.node in self.seen:
                     continue  # by now something called it
                 frame = Frame(module, unit_of(func.node), "the module")
-                args = self.at.functions.seeds(func, frame)
+                args = self.at.functions.seeds(func)
                 if not self.at.functions.active:
                     self.at.expressions.begin()
                 args = args[1:] if func.bound is not None and args else args

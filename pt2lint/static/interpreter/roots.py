@@ -145,7 +145,7 @@ class Roots:
     ) -> tuple[list[Value], dict[str, Value]]:
         """What a function that nothing traced calls is called with, but for the object that it is bound to."""
         a = value.node.args
-        args = self.at.functions.seeds(value, frame) if given is None else list(given)
+        args = self.at.functions.seeds(value) if given is None else list(given)
         kwargs = self.at.functions.named_seeds(value, frame)
         if name != "forward" and given is None:  # what a module is given, other modules decide
             passed = self.at.functions.passed

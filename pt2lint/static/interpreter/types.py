@@ -102,7 +102,7 @@ class Types:
         origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
         if isinstance(node, ast.Subscript):
             base = self.named(node.value, frame)
-            base, node = self.subscripted_type(base, node, frame)
+            base, node = self.subscripted_type(base, node)
             name = base.name if isinstance(base, Ext) else ""
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             said, dtype = self.at.models.form(name)
@@ -182,7 +182,7 @@ class Types:
                 items[name] = self.annotation(annotation, within, annotation.lineno, text)
         return Dict(items, UNKNOWN if total else OBJECT)
 
-    def subscripted_type(self, base: Value, node: ast.Subscript, frame: Frame) -> tuple[Value, ast.Subscript]:
+    def subscripted_type(self, base: Value, node: ast.Subscript) -> tuple[Value, ast.Subscript]:
         """`Float["b n"]`, where Float's `__getitem__` returns `self.dtype[Tensor, shape]`, is that type."""
         if isinstance(base, Instance) and base.cls is not None:
             found = self.at.classes.find_method(base.cls, "__getitem__")

@@ -62,7 +62,7 @@ class Usage:
         self._counted: dict[Any, set[str]] = {}
         self._locals: dict[Any, _Locals] = {}
 
-    def by_use(self, func: Func, parameter: ast.arg, frame: Frame) -> Value:
+    def by_use(self, func: Func, parameter: ast.arg) -> Value:
         """A tensor, if the function uses the parameter, before binding it anew, as only a tensor can be."""
         use = self._uses_of(func).get(parameter.arg)
         if use is None:
