@@ -5,22 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.interpreter.arithmetic import binary, compare, is_drawn, of_random
 from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.row_calls import of_rows
-from pt2lint.static.interpreter.special import compared, operated
+from pt2lint.static.interpreter.special import compared
 from pt2lint.static.interpreter.subscripts import Subscripts
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,
-    FLOAT,
     INT,
-    NO_CONST,
     NONE,
     OBJECT,
-    OFF_TEXTS,
-    OFTEN_OFF,
     PYTHON,
     STR,
     UNKNOWN,
@@ -37,34 +34,20 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     element,
-    is_dtype,
     is_none,
     join,
     join_all,
     options,
-    same_dtype,
     tensor_of,
-    truth,
 )
-from pt2lint.static.values.release import Release
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
 SUPER = PYTHON + "super"
-COMPUTED = "compute with random"
-PROMOTED = "compute with array"
 PLAIN = frozenset("list tuple set str int float bool none".split())
 EFFORT = 200_000  # expressions evaluated for one root: five times what the largest in ordinary code takes
-_COMPARE: dict[type[ast.cmpop], Any] = {
-    ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: a != b,
-    ast.Lt: lambda a, b: a < b,
-    ast.LtE: lambda a, b: a <= b,
-    ast.Gt: lambda a, b: a > b,
-    ast.GtE: lambda a, b: a >= b,
-}
 
 
 class Expressions:
@@ -406,7 +389,7 @@ class Expressions:
     def e_binop(self, node: ast.BinOp, env: Env, frame: Frame) -> Value:
         left = self.eval(node.left, env, frame)
         right = self.eval(node.right, env, frame)
-        return self.binary(left, right, node.op, node, frame)
+        return binary(self.at, left, right, node.op, node, frame)
 
     def used(self, node: Any, frame: Frame, *values: Value | None) -> None:
         """Note a sparse tensor, which Dynamo cannot take into a graph: where a function first uses it, as what comes
@@ -418,130 +401,13 @@ class Expressions:
                         self.at.notebook.note(node, "use sparse", frame, about=value)
                 return
 
-    def binary(self, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:
-        self.used(node, frame, left, right)
-        if isinstance(left, Instance) or isinstance(right, Instance):
-            if frame.region:
-                for hear in self.at.events.operated:
-                    hear(node, left, right, op, frame)
-            own = operated(self.at, left, right, op, node, frame)
-            if own is not None:
-                return own
-        a, b = tensor_of(left), tensor_of(right)
-        if frame.region and (_is_drawn(left) or _is_drawn(right)):
-            if (_is_drawn(left) or _is_number(left)) and (_is_drawn(right) or _is_number(right)):
-                return self._of_random(node, left if _is_drawn(left) else right, frame)
-        text = isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod)
-        if (a is not None or b is not None) and not text:
-            first = a if a is not None else b
-            assert first is not None
-            if a is not None and b is not None and a.array != b.array:
-                first = b if a.array else a
-                if frame.region and isinstance(node, ast.BinOp):
-                    self._with_number(node, first, a if a.array else b, frame)
-            # A tensor and what may be one make a tensor, as a tensor and what nobody knows do.
-            sure = (a is not None and a.sure) or (b is not None and b.sure)
-            self.at.notebook.count(frame)
-            if a is None or b is None:
-                # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
-                other = right if b is None else left
-                if isinstance(other, Seq) and (not first.array or first.ndim == 0):
-                    sides = (node.left, node.right) if isinstance(node, ast.BinOp) else ()
-                    if isinstance(op, ast.Mult) and any(
-                        isinstance(side, (ast.List, ast.Tuple)) for side in sides
-                    ):
-                        if self.at.notebook.listens("size tensor", frame):
-                            self.at.notebook.note(node, "size tensor", frame, about=first)
-                    return UNKNOWN
-                # A tensor that only may be one, with a number that may not: the result keeps the doubt.
-                value = left if b is None else right
-                if isinstance(value, Union) and any(
-                    isinstance(o, Py) and o.type != "none" for o in value.options
-                ):
-                    return join(self.result_of(op, first, a, b, sure), UNKNOWN if other is UNKNOWN else FLOAT)
-            return self.result_of(op, first, a, b, sure)
-        if isinstance(left, Seq) and isinstance(op, ast.Add) and isinstance(right, Seq):
-            if left.elts is not None and right.elts is not None:
-                return Seq(left.elts + right.elts, None, left.type)
-            return Seq(None, join(left.elem, right.elem), left.type, left.elts or left.prefix)
-        if isinstance(op, ast.BitOr) and (one := _kinds(left)) and (other_kinds := _kinds(right)):
-            return Seq([*one, *other_kinds], None, "tuple")  # `int | Node`, as isinstance takes it
-        if isinstance(left, Seq) and isinstance(op, ast.Mult):
-            return Seq(None, left.elem, left.type)
-        if isinstance(right, Seq) and isinstance(op, ast.Mult):
-            return Seq(None, right.elem, right.type)
-        if isinstance(left, Py) and isinstance(right, Py):
-            if left.type == right.type == "bool" and isinstance(op, (ast.BitOr, ast.BitAnd)):
-                decisive = isinstance(op, ast.BitOr)
-                if truth(left) is decisive or truth(right) is decisive:
-                    return Py("bool", decisive)
-                return left if truth(left) is truth(right) is not None else BOOL
-            if "str" in (left.type, right.type):
-                if isinstance(op, ast.Mod) and self.at.notebook.listens("format tensor", frame):
-                    pass
-                return STR
-            if isinstance(op, ast.Div):
-                return FLOAT
-            if isinstance(op, ast.Mult) and (left.off or right.off):  # nothing, times what it may be
-                return Py("float" if "float" in (left.type, right.type) else "int", off=OFTEN_OFF)
-            if left.type == right.type == "int":
-                return INT
-            if "float" in (left.type, right.type):
-                return FLOAT
-            return OBJECT if left.type not in ("int", "bool") else INT
-        if isinstance(op, ast.Mult) and not frame.region:
-            if any(isinstance(side, Py) and side.off for side in (left, right)):
-                return Py("float", off=OFTEN_OFF)  # as an object is made: a rate for each of so many
-        if isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod):
-            parts = right.elts if isinstance(right, Seq) and right.elts is not None else [right]
-            for part in parts:
-                tensor = tensor_of(part)
-                if tensor is not None and self.at.notebook.listens("format tensor", frame):
-                    self.at.notebook.note(node, "format tensor", frame, about=tensor)
-            return STR
-        return UNKNOWN
-
-    def _with_number(self, node: ast.BinOp, tensor: Tensor, array: Tensor, frame: Frame) -> None:
-        """`torch.arange(n) * np.log(2.0)`: a number with a point that NumPy makes is an array to Dynamo, of double
-        precision, which decides the dtype of what comes of whole numbers, and of a tensor of no dimensions."""
-        if array.leaf != CONSTANT or array.dtype != "float" or array.ndim or not (array.sure and tensor.sure):
-            return
-        whole = tensor.dtype in ("int", "bool")
-        if (whole or tensor.ndim == 0) and self.at.notebook.listens(PROMOTED, frame):
-            words = {"other": "whole" if whole else "no dimensions"}
-            self.at.notebook.note(node, PROMOTED, frame, about=tensor, details=words)
-
-    def _of_random(self, node: Any, drawn: Value, frame: Frame) -> Value:
-        """`2 * random.uniform(0, 1)`, `-random.uniform(0, 1)`: what comes of it is a number of Python."""
-        if self.at.notebook.listens(COMPUTED, frame):
-            self.at.notebook.note(node, COMPUTED, frame, about=tensor_of(drawn))
-        return FLOAT
-
-    def result_of(
-        self, op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None, sure: bool
-    ) -> Value:
-        dtype = first.dtype
-        if isinstance(op, ast.Div):
-            dtype = "float"
-        elif isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
-            if a is not None and b is not None and a.dtype != b.dtype:
-                kinds = {a.dtype, b.dtype}  # what is put together with a mask is one, too
-                dtype = "bool" if kinds == {"bool", None} else None if None in kinds else "int"
-        elif a is not None and b is not None:
-            dtype = "float" if "float" in (a.dtype, b.dtype) else (a.dtype if a.dtype == b.dtype else None)
-        elif dtype == "bool":
-            dtype = None
-        constant = all(t is None or t.leaf == CONSTANT for t in (a, b))
-        leaf = CONSTANT if constant else 0
-        return Tensor(dtype, first.origin, sure, first.array, broadcast(a, b), leaf)
-
     def e_unaryop(self, node: ast.UnaryOp, env: Env, frame: Frame) -> Value:
         if isinstance(node.op, ast.Not):
             known = self.at.conditions.test(node.operand, env, frame)
             return BOOL if known is None else Py("bool", not known)
         value = self.eval(node.operand, env, frame)
-        if frame.region and _is_drawn(value):
-            return self._of_random(node, value, frame)
+        if frame.region and is_drawn(value):
+            return of_random(self.at, node, value, frame)
         tensor = tensor_of(value)
         if tensor is not None:
             inverted = isinstance(node.op, ast.Invert) and tensor.dtype is None  # bits of numbers seldom are
@@ -562,7 +428,7 @@ class Expressions:
             own: Value | None = None
             if isinstance(left, Instance) or isinstance(right, Instance):
                 own = compared(self.at, left, right, op, node, frame)
-            value = self.compare(left, op, right) if own is None else own
+            value = compare(left, op, right) if own is None else own
             if isinstance(value, Tensor):
                 self.at.notebook.count(frame)
             # No tensor can hold a text: it is a table after all. An array can.
@@ -594,85 +460,6 @@ class Expressions:
             left = right
         assert result is not None
         return result
-
-    def compare(self, left: Value, op: ast.cmpop, right: Value) -> Value:
-        if isinstance(left, Py) and left.type == "dtype" and (is_dtype(right) or isinstance(right, Seq)):
-            return self.compare_dtypes(left, op, right)
-        if isinstance(op, (ast.Is, ast.IsNot)):
-            for one, other in ((left, right), (right, left)):
-                if is_none(other) is True:
-                    known = is_none(one)
-                    return BOOL if known is None else Py("bool", known is isinstance(op, ast.Is))
-            if isinstance(left, Py) and isinstance(right, Py) and left.type == right.type == "bool":
-                if left.const is not NO_CONST and right.const is not NO_CONST:
-                    return Py("bool", (left.const is right.const) is isinstance(op, ast.Is))
-            if isinstance(left, Py) and isinstance(right, Py) and {left.type, right.type} == {"str", "bool"}:
-                return Py("bool", isinstance(op, ast.IsNot))  # `keep_dims is False`, of a text
-            return BOOL
-        if isinstance(op, (ast.In, ast.NotIn)):
-            item = tensor_of(left)
-            if item is not None and isinstance(right, Seq) and right.type in ("list", "tuple"):
-                # Each is asked whether it is equal.
-                other = right.elem
-                if isinstance(other, Tensor) or (
-                    isinstance(other, Py) and other.type in ("int", "float", "bool")
-                ):
-                    sure = item.sure and (not isinstance(other, Tensor) or other.sure)
-                    return Tensor("bool", item.origin, sure, item.array, 0)
-            if isinstance(left, Py) and left.const is not NO_CONST and isinstance(right, Seq) and right.elts:
-                consts = [e.const if isinstance(e, Py) else NO_CONST for e in right.elts]
-                if not any(c is NO_CONST for c in consts):
-                    try:
-                        return Py("bool", (left.const in consts) is isinstance(op, ast.In))
-                    except TypeError:
-                        return BOOL
-            if isinstance(left, Py) and isinstance(left.const, str) and isinstance(right, Dict):
-                if left.const in right.items and right.elem is UNKNOWN:
-                    return Py("bool", isinstance(op, ast.In))
-            return BOOL
-        a, b = tensor_of(left), tensor_of(right)
-        if a is not None or b is not None:
-            first = a or b
-            assert first is not None
-            other = right if a is not None else left
-            if is_none(other) is True or (isinstance(other, Py) and other.type in ("str", "dtype")):
-                return BOOL
-            if isinstance(other, (Seq, Dict)) and not first.array:
-                return BOOL
-            sure = (a is None or a.sure) and (b is None or b.sure)
-            result: Value = Tensor("bool", first.origin, sure, first.array, broadcast(a, b))
-            value = left if a is not None else right
-            if isinstance(value, Union) and (a is None or b is None):
-                if any(isinstance(o, Py) and o.type != "none" for o in value.options):
-                    result = join(result, BOOL)
-            return result
-        if isinstance(left, Py) and isinstance(left.const, Release) and isinstance(right, Seq):
-            right = Py(
-                "tuple", tuple(each.const if isinstance(each, Py) else None for each in right.elts or ())
-            )
-        if isinstance(left, Py) and isinstance(right, Py):
-            if left.const is not NO_CONST and right.const is not NO_CONST and type(op) in _COMPARE:
-                try:
-                    return Py("bool", bool(_COMPARE[type(op)](left.const, right.const)))
-                except TypeError:
-                    return BOOL
-            if isinstance(op, ast.Eq) and left.type in ("str", "object") and right.const not in OFF_TEXTS:
-                return Py("bool", off=left.off)
-            return BOOL
-        if left is UNKNOWN or right is UNKNOWN:
-            if isinstance(op, (ast.Eq, ast.NotEq)) and any(
-                isinstance(v, Py) and v.type == "str" for v in (left, right)
-            ):
-                return BOOL
-            return UNKNOWN
-        return BOOL
-
-    def compare_dtypes(self, left: Py, op: ast.cmpop, right: Value) -> Value:
-        """`dtype == torch.float16`, `dtype in (torch.float16, torch.bfloat16)`"""
-        others = (right.elts or [UNKNOWN]) if isinstance(right, Seq) else [right]
-        same = {same_dtype(left, o) if isinstance(o, Py) and is_dtype(o) else None for o in others}
-        outcome = True if True in same else None if None in same else False
-        return BOOL if outcome is None else Py("bool", outcome is isinstance(op, (ast.Eq, ast.Is, ast.In)))
 
     def e_boolop(self, node: ast.BoolOp, env: Env, frame: Frame) -> Value:
         """`a and b`: all but the last are tested; the value is any of them."""
@@ -830,21 +617,6 @@ class Expressions:
         return Ext(name, Tensor(None, origin))
 
 
-def _kinds(value: Value) -> list[Value]:
-    """The classes that a side of `int | Node` names; nothing where it names none."""
-    if isinstance(value, Seq):
-        return value.elts if value.type == "tuple" and value.elts is not None else []
-    return [value] if isinstance(value, Class) or (isinstance(value, Ext) and value.receiver is None) else []
-
-
-def _is_drawn(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.is_drawn
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Py) and value.type in ("int", "float", "bool")
-
-
 def _tensor_among(value: Union) -> Value:
     """What has a method that tensors have and Python's own objects have not: `batch["x"].unsqueeze(0)`."""
     tensors = [o for o in value.options if isinstance(o, Tensor)]
@@ -852,11 +624,3 @@ def _tensor_among(value: Union) -> Value:
         return value
     plain = all(o.type in PLAIN for o in value.options if isinstance(o, (Seq, Py)))
     return join_all(o.but(sure=True) for o in tensors) if plain else value
-
-
-def broadcast(a: Tensor | None, b: Tensor | None) -> int | None:
-    """The number of dimensions of an elementwise result; a Python number (None) has none."""
-    if a is None or b is None:
-        one = a if a is not None else b
-        return one.ndim if one is not None else None
-    return None if a.ndim is None or b.ndim is None else max(a.ndim, b.ndim)

@@ -6,6 +6,7 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.static.interpreter.arithmetic import binary
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.entered import KEPT, is_kept
@@ -182,7 +183,7 @@ class Statements:
         for hear in self.at.events.changed:
             hear(node.target, current, env, frame)
         self.at.statements.assignments.assign(
-            node.target, self.at.expressions.binary(current, value, node.op, node, frame), env, frame
+            node.target, binary(self.at, current, value, node.op, node, frame), env, frame
         )
 
     def s_return(self, node: ast.Return, env: Env, frame: Frame) -> bool:

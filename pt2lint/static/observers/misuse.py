@@ -60,61 +60,16 @@ class Misuse:
     ) -> None:
         """A call in code that is not compiled."""
         place = dotted(node.func.value) or "" if isinstance(node.func, ast.Attribute) else ""
-        for option in options(func):
-            if isinstance(option, Wrapped) and option.how == "compiled":
-                self.ran[id(option)] = option
-                known = env.get(CALLED)
-                env[CALLED] = option.inner if known is None else join(known, option.inner)
-                original = self._original(option)
-                for name in filter(None, (dotted(node.func), original)):
-                    env.setdefault(name + RAN, Py("int", node.lineno))
-                for name in _called_inside(option.inner, node):
-                    env.setdefault(name + RAN_INSIDE, Py("int", node.lineno))
-        if self.ran and isinstance(func, Func):
-            for given, value in zip(node.args, args, strict=False):
-                for option in options(value):
-                    if id(option) in self.ran:  # `train(model)` ran it
-                        original = self._original(option)
-                        for name in filter(None, (dotted(given), original)):
-                            env.setdefault(name + RAN, Py("int", node.lineno))
+        self.ran_by(node, func, args, env)
         if isinstance(func, Func):
             self.compiled_by(func, node, result)
-        if isinstance(func, Instance) and (dotted(node.func) or "") + IN_PLACE in env:
-            env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
-        if isinstance(func, Ext):
+        elif isinstance(func, Instance):
+            if (dotted(node.func) or "") + IN_PLACE in env:
+                env.setdefault(f"{dotted(node.func)}{RAN}", Py("int", node.lineno))
+        elif isinstance(func, Ext):
             if args and isinstance(func.receiver, Dict) and func.name.endswith(".get"):
                 self.looked_up(node, func.receiver, args[0], frame)
-            method = func.name.rpartition(".")[2]
-            module = self.at.models.named("module base")  # which a list of modules is, too
-            roles = self.at.models.of(f"{module}.{method}" if is_stack(func.receiver) else func.name).roles
-            if not roles and func.name != "builtins.setattr":
-                pass  # most names
-            elif "compiles" in roles and node.args:
-                for one in options(result):
-                    self.compiled_from[id(one)] = (one, _place(node.args[0]))
-            elif "late hook" in roles:
-                self.hooked(node, env, frame)
-            elif "adds a part" in roles or func.name == "builtins.setattr":
-                self.put(node, args, frame)
-            elif "compiles in place" in roles and place:
-                env[place + IN_PLACE] = TRUE
-                self.forward_of_torch(node, func.receiver, frame)
-            elif "state of a module" in roles and place:
-                self.state_of_parts(node, place, func.receiver, env, frame)
-            elif "loads state" in roles:
-                self.loaded(node, env, frame)
-            elif "tells the type" in roles and len(args) == 1:
-                self.asked_type(node, args[0], frame)
-            elif "copies" in roles and args:
-                self.copied(node, args[0], env, frame)
-            elif "pickles" in roles and node.args and args:
-                self.pickled(node.args[0], args[0], env, frame)
-            elif "traces modules" in roles and args:
-                self.at.calls.refused(node.args[0] if node.args else node, args[0], "traces", frame)
-            elif "adapts modules" in roles and args:
-                self.adapted(node, args[0], frame)
-            elif "schedules" in roles and node.args:
-                self.scheduled(node, f"{dotted(node.args[0])}.step", env, frame)
+            self.called_external(node, func, place, args, result, env, frame)
         elif func is UNKNOWN and isinstance(node.func, ast.Attribute):
             if node.func.attr in self.at.models.last_words("late hook"):
                 self.hooked(node, env, frame)  # of what a loop goes over
@@ -123,6 +78,70 @@ class Misuse:
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
+
+    def ran_by(self, node: ast.Call, func: Value, args: list[Value], env: Env) -> None:
+        """What is compiled and runs by the call: what is called, and what a function is given, `train(model)`."""
+        for option in options(func):
+            if isinstance(option, Wrapped) and option.how == "compiled":
+                self.ran[id(option)] = option
+                known = env.get(CALLED)
+                env[CALLED] = option.inner if known is None else join(known, option.inner)
+                self._runs(option, node.func, node, env)
+                for name in _called_inside(option.inner, node):
+                    env.setdefault(name + RAN_INSIDE, Py("int", node.lineno))
+        if self.ran and isinstance(func, Func):
+            for given, value in zip(node.args, args, strict=False):
+                for option in options(value):
+                    if id(option) in self.ran:
+                        self._runs(option, given, node, env)
+
+    def _runs(self, compiled: Value, place: ast.expr, node: ast.Call, env: Env) -> None:
+        """It runs in the line of the call, under the name that it has there and that of what it was made of."""
+        for name in filter(None, (dotted(place), self._original(compiled))):
+            env.setdefault(name + RAN, Py("int", node.lineno))
+
+    def called_external(
+        self,
+        node: ast.Call,
+        func: Ext,
+        place: str,
+        args: list[Value],
+        result: Value,
+        env: Env,
+        frame: Frame,
+    ) -> None:
+        """A library is called, by its roles."""
+        method = func.name.rpartition(".")[2]
+        module = self.at.models.named("module base")  # which a list of modules is, too
+        roles = self.at.models.of(f"{module}.{method}" if is_stack(func.receiver) else func.name).roles
+        if not roles and func.name != "builtins.setattr":
+            return  # most names
+        if "compiles" in roles and node.args:
+            for one in options(result):
+                self.compiled_from[id(one)] = (one, _place(node.args[0]))
+        elif "late hook" in roles:
+            self.hooked(node, env, frame)
+        elif "adds a part" in roles or func.name == "builtins.setattr":
+            self.put(node, args, frame)
+        elif "compiles in place" in roles and place:
+            env[place + IN_PLACE] = TRUE
+            self.forward_of_torch(node, func.receiver, frame)
+        elif "state of a module" in roles and place:
+            self.state_of_parts(node, place, func.receiver, env, frame)
+        elif "loads state" in roles:
+            self.loaded(node, env, frame)
+        elif "tells the type" in roles and len(args) == 1:
+            self.asked_type(node, args[0], frame)
+        elif "copies" in roles and args:
+            self.copied(node, args[0], env, frame)
+        elif "pickles" in roles and node.args and args:
+            self.pickled(node.args[0], args[0], env, frame)
+        elif "traces modules" in roles and args:
+            self.at.calls.refused(node.args[0] if node.args else node, args[0], "traces", frame)
+        elif "adapts modules" in roles and args:
+            self.adapted(node, args[0], frame)
+        elif "schedules" in roles and node.args:
+            self.scheduled(node, f"{dotted(node.args[0])}.step", env, frame)
 
     def compiled_by(self, func: Func, node: ast.Call, result: Value) -> None:
         """`model = prepared(model)`, of a function that returns what torch.compile made of its parameter."""
