@@ -44,6 +44,11 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / link).exists(), f"{page.name} links {link}"
 
 
+def test_the_changes_of_a_version_can_be_read() -> None:
+    for changes in re.split(r"(?m)^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))[1:]:
+        assert len(changes.split()) <= 600, changes[:60]
+
+
 def test_every_page_is_in_the_index() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for page in [*DOCS.glob("*.md"), DOCS / "rules" / "README.md"]:
