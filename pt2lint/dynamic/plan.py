@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pt2lint.dynamic.options import VerifyOptions
+from pt2lint.finding import Finding
 
 _INPUT_FUNCTIONS = {"example_inputs", "get_inputs"}
 _INPUT_ATTRIBUTES = {"example_input_array", "dummy_inputs"}
@@ -44,11 +45,18 @@ class Job:
         )
 
 
-def plan(sources: Mapping[str, str], flagged: Iterable[str], options: VerifyOptions) -> list[Job]:
-    """The jobs for the files (real path -> text), of which `flagged` have findings.
+def worth_inputs(findings: Iterable[Finding], paths: Iterable[str]) -> frozenset[str]:
+    """The real paths of the files for which inputs are made up: those with findings, and those that the user named
+    one by one. Of a folder, a file in which nothing was found is not worth the time."""
+    named = {os.path.realpath(path) for path in paths if os.path.isfile(path)}
+    return frozenset({os.path.realpath(finding.path) for finding in findings} | named)
+
+
+def plan(sources: Mapping[str, str], wanted: Collection[str], options: VerifyOptions) -> list[Job]:
+    """The jobs for the files (real path -> text).
 
     The first way that applies: --inputs, --run, the project's targets; else for each file what it has
-    itself, its own __main__, and for files with findings made-up inputs.
+    itself, its own __main__, and for files in `wanted` (worth_inputs) made-up inputs.
     """
     if options.inputs:
         return [Job("inputs", name) for name in options.inputs]
@@ -57,7 +65,6 @@ def plan(sources: Mapping[str, str], flagged: Iterable[str], options: VerifyOpti
     if options.targets:
         return [Job("inputs", name) for name in options.targets]
     jobs: list[Job] = []
-    wanted = set(flagged)
     for path, source in sources.items():
         if "torch" not in source:
             continue

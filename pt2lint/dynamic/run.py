@@ -22,7 +22,7 @@ from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
 from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.names import qualified
 from pt2lint.dynamic.options import VerifyOptions
-from pt2lint.dynamic.plan import Job, find_files, plan
+from pt2lint.dynamic.plan import Job, find_files, plan, worth_inputs
 from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, run_child
 from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding, Problem
@@ -93,14 +93,14 @@ def verify(
         collected.failures.append(((), Failure("no torch", trouble)))
         return judged(findings, collected, files)
     roots = roots_of(paths, sources)
-    flagged = {os.path.realpath(finding.path) for finding in findings}
-    jobs = plan(sources, flagged, options)
+    wanted = worth_inputs(findings, paths)
+    jobs = plan(sources, wanted, options)
     slow = on_progress or _log.warning
-    session = Session(python, options, shown, roots, frozenset(flagged), progress, overlay or {}, slow=slow)
+    session = Session(python, options, shown, roots, wanted, progress, overlay or {}, slow=slow)
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
-    if not jobs and findings:
+    if not jobs:
         collected.notes.append(NO_INPUTS)
     result = judged(findings, collected, files)
 
@@ -214,7 +214,7 @@ class Session:
     options: VerifyOptions
     shown: Mapping[str, str]
     roots: Sequence[str]
-    flagged: frozenset[str]
+    wanted: frozenset[str]
     progress: Callable[[str], None]
     overlay: Mapping[str, str]
     only: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ class Session:
         for other in job.otherwise:
             if before.jobs:
                 break
-            if other.kind == "made_up" and not self.flagged >= set(other.covers):
+            if other.kind == "made_up" and not self.wanted >= set(other.covers):
                 continue
             failure = next((failure for _, failure in before.failures), None)
             why = failure or (NO_CALL if tried.kind == "run" else "it led to no call")

@@ -46,7 +46,7 @@ class Task:
     options: VerifyOptions
     roots: tuple[str, ...] = ()
     shown: Mapping[str, str] = field(default_factory=dict)
-    flagged: frozenset[str] = frozenset()
+    wanted: frozenset[str] = frozenset()
     torch: str = ""
     code: str = ""
     proving: Proving | None = None
@@ -75,7 +75,7 @@ def perform(
         if python is None:
             return done | {"trouble": trouble}
         session = Session(
-            python, options, task.shown, task.roots, task.flagged, progress or _silent, {}, task.only, task.folder, stop
+            python, options, task.shown, task.roots, task.wanted, progress or _silent, {}, task.only, task.folder, stop
         )  # fmt: skip
         found = _prove(task, task.proving, session) if task.proving else as_record(session.do(task.job))
     return done | found | {"seconds": round(time.monotonic() - start, 2), "stopped": stop.is_set()}

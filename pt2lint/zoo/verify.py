@@ -13,7 +13,7 @@ from pt2lint.dynamic import nursery
 from pt2lint.dynamic.events import Events, Run
 from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.options import VerifyOptions
-from pt2lint.dynamic.plan import Job, find_files, plan
+from pt2lint.dynamic.plan import Job, find_files, plan, worth_inputs
 from pt2lint.dynamic.process import interruptible
 from pt2lint.dynamic.run import (
     NO_INPUTS,
@@ -98,7 +98,7 @@ class _Run:
         texts = read_sources(self.shown)
         self.files = Files({path: self.shown[path] for path in texts}, texts)
         self.roots = tuple(roots_of(paths, texts))
-        self.flagged = frozenset(os.path.realpath(finding.path) for finding in findings)
+        self.wanted = worth_inputs(findings, paths)
         self.stop = threading.Event()
         self.notes: list[str] = []
         self.problems: list[Problem] = []
@@ -111,13 +111,13 @@ class _Run:
             return judged(self.findings, Collected(problems=[Problem(None, trouble)]), self.files)
         self.torch, self.python = versions(python)
         session = Session(
-            python, self.options, self.shown, self.roots, self.flagged, self.progress, {}, stop=self.stop
+            python, self.options, self.shown, self.roots, self.wanted, self.progress, {}, stop=self.stop
         )
         with interruptible(self.stop):
-            jobs = plan(self.files.sources, self.flagged, self.options)
+            jobs = plan(self.files.sources, self.wanted, self.options)
             planned, notes = tasks(jobs, session, self._task, self.folder, self.options.jobs)
             self.notes += notes
-            if not planned and self.findings:
+            if not planned:
                 self.notes.append(NO_INPUTS)
             self.results, keeper = self._open([task.key for task in planned])
             mine = self._mine([task.key for task in planned])
@@ -132,7 +132,7 @@ class _Run:
         covered = {path for one in (job, *job.otherwise) for path in one.covers}
         return Task(
             key, job, only, tuple(os.path.abspath(path) for path in self.paths), self.folder, self.options, self.roots,
-            {path: self.shown[path] for path in covered if path in self.shown}, self.flagged & covered, self.torch,
+            {path: self.shown[path] for path in covered if path in self.shown}, self.wanted & covered, self.torch,
             self.code if self.zoo.executor else "",
         )  # fmt: skip
 

@@ -731,7 +731,7 @@ def test_a_script_that_wants_arguments_says_which(project: Project) -> None:
         class Net(torch.nn.Module):
             def __init__(self, config):
                 super().__init__()
-                self.width = config.width + config.depth
+                self.width = config.widths["first"]
 
             def forward(self, x):
                 return x + x.sum().item()  # HERE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import glob
 import importlib
 import importlib.util
 import os
@@ -20,9 +21,36 @@ class BadInputs(Exception):
     """What was given as inputs cannot be used; the message says so in the user's words."""
 
 
+FOLDERS = 5  # that are put on sys.path for what a file imports
+
+
 def import_path(path: str) -> ModuleType:
-    """Import a Python file: as the module of its package where it lies in one, so relative imports work."""
+    """Import a Python file: as the module of its package where it lies in one, so relative imports work; and as in the
+    program that it is part of, with the folders on sys.path where what it imports lies."""
     path = os.path.realpath(path)
+    for _ in range(FOLDERS):
+        try:
+            return _imported(path)
+        except ModuleNotFoundError as error:
+            folder = _folder_with((error.name or "").partition(".")[0], path)
+            if folder is None or folder in sys.path:
+                raise
+            sys.path.append(folder)
+    return _imported(path)
+
+
+def _folder_with(name: str, path: str) -> str | None:
+    """The nearest folder around a file that has a module or a package of a name."""
+    folder = path
+    while name and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        inside = os.path.join(folder, name)
+        if os.path.isfile(inside + ".py") or glob.glob(os.path.join(glob.escape(inside), "*.py")):
+            return folder
+    return None
+
+
+def _imported(path: str) -> ModuleType:
     folder, name = os.path.split(path)
     parts: list[str] = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
     while os.path.exists(os.path.join(folder, "__init__.py")):

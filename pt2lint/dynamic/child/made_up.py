@@ -11,42 +11,29 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import itertools
-import json
-import logging
-import os
 import re
-import select
-import signal
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
+from .built import WIDTH, Arguments, annotation_text
 from .inputs import import_path
 from .probes import as_before
-from .targets import Target, cloned, mapped
+from .search import Search
+from .targets import Target
 
-SECONDS = 20.0  # for the search of one target on fake tensors, and again on real ones
-TRIES = 400
-FAKE = 5  # calls that run on fake tensors, to be tried on real ones
-BATCH, LENGTH, WIDTH = 2, 5, 8
-# Values of required constructor arguments by name; the first pattern that fits.
-NAMED = [
-    (r"heads?$", 2),
-    (r"(layers?|depth|blocks?)$", 2),
-    (r"(vocab|num_embeddings|classes|tokens)", 16),
-    (r"(kernel)", 3),
-    (r"(stride|groups|dilation)", 1),
-    (r"(padding|seed)", 0),
-    (r"(image|img)_?size|resolution", 32),
-    (r"patch", 8),
-    (r"(in_channels|channels_in|in_ch)", 3),
-    (r"(dropout|drop|^p$|eps|rate|prob)", 0.1),
-    (r"(len|length|context|block_size|positions)", 16),
-]
+BATCH, LENGTH = 2, 5
+EDGES = (32, 64, 224)  # of images
+MOST_LATER = 12  # shapes of other sizes that are tried
+WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|timesteps?|steps?|t|seqs?)$")
+LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
+PAIRS = re.compile(r"edge|adj")
+IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
+CANNOT = (
+    'run a script that calls it (--run "SCRIPT.py"), give --inputs, or write into the file: '
+    "def example_inputs(): return {call}"
+)
 
 
 def targets(path: str, say: Callable[[str], None]) -> list[Target]:
@@ -61,19 +48,29 @@ def targets(path: str, say: Callable[[str], None]) -> list[Target]:
                 continue
             target = made_for_class(name, value)
         elif getattr(value, "_torchdynamo_orig_callable", None) is not None:
-            target = made_for(name, value._torchdynamo_orig_callable, [], {})
+            target = made_for(name, value._torchdynamo_orig_callable)
         elif inspect.isfunction(value) and takes_tensors(value):
-            target = made_for(name, value, [], {})
+            target = made_for(name, value)
         else:
             continue
-        if target is None:
-            say(
-                f'{name}: no inputs could be made up; run a script that calls it (--run "SCRIPT.py"), '
-                "add an example_inputs() to the file, or give --inputs"
-            )
-        else:
+        if isinstance(target, Target):
             found.append(target)
+        else:
+            say(f"{name}: no inputs could be made up: {target}; {CANNOT.format(call=_example(name, value))}")
     return found
+
+
+def _example(name: str, value: Any) -> str:
+    """What a user writes to have it called."""
+
+    def listed(of: Any) -> str:
+        required = [p for p in inspect.signature(of).parameters.values() if p.default is p.empty]
+        return ", ".join(p.name for p in required if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+
+    if not isinstance(value, type):
+        return f"{name}, ({listed(value)})"
+    forward = listed(value.forward).partition(", ")[2]  # type: ignore[attr-defined]
+    return f"{name}({listed(value)}), ({forward}{'' if ',' in forward else ','})"
 
 
 def takes_tensors(function: Callable[..., Any]) -> bool:
@@ -81,61 +78,64 @@ def takes_tensors(function: Callable[..., Any]) -> bool:
     return any("Tensor" in annotation_text(p) for p in inspect.signature(function).parameters.values())
 
 
-def annotation_text(parameter: inspect.Parameter) -> str:
-    annotation = parameter.annotation
-    if annotation is inspect.Parameter.empty:
-        return ""
-    dims = getattr(annotation, "dim_str", None)  # jaxtyping: Float[Tensor, "batch width"]
-    if dims is not None:
-        return f'{annotation.__name__.partition("[")[0]}[Tensor, "{dims}"]'
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-
-
-def made_for_class(name: str, cls: Any) -> Target | None:
-    """The class built with small sizes, and inputs that its forward takes."""
-    for width in (WIDTH, 32, 3):
+def made_for_class(name: str, cls: Any) -> Target | str:
+    """The class built with small sizes, and inputs that its forward takes; else what is in the way."""
+    trouble = ""
+    for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
         try:
-            arguments = constructor_arguments(cls, width, depth=0)
+            arguments = Arguments(cls, width, small)
+            if not small and not arguments.configs and arguments.values == Arguments(cls, width, True).values:
+                continue
             with as_before():
-                instance = cls(**arguments)
-        except Exception:
+                instance = arguments.build()
+        except Exception as error:
+            trouble = trouble or f"to build it raised {type(error).__name__}: {error}".split("\n")[0][:200]
             continue
-        said = {key: value for key, value in arguments.items() if isinstance(value, (int, float))}
-        target = made_for(name, instance, sizes_of(instance), said, lambda: cls(**arguments))  # noqa: B023
-        if target is not None:
+        target = made_for(name, instance, arguments)
+        if isinstance(target, Target):
             return target
-    return None
+        trouble = trouble or target
+    return trouble
 
 
-def constructor_arguments(cls: type, width: int, depth: int) -> dict[str, Any]:
-    """Values for the arguments that a class requires. Raises TypeError where none can be made up."""
-    arguments: dict[str, Any] = {}
-    for name, parameter in inspect.signature(cls).parameters.items():
-        if parameter.default is not parameter.empty or parameter.kind in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-        ):
-            continue
-        arguments[name] = constructor_argument(name, parameter, cls, width, depth)
-    return arguments
+def made_for(name: str, function: Callable[..., Any], arguments: Arguments | None = None) -> Target | str:
+    """The first inputs with which the callable runs, in words what is in the way if the search ends without.
 
+    `arguments` makes it once more, with fake parameters, for the search on fake tensors.
+    """
+    module = function if isinstance(function, torch.nn.Module) else None
+    parameters = [
+        parameter
+        for parameter in inspect.signature(module.forward if module else function).parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    built = arguments.said() if arguments else {}
+    shapes = list(dict.fromkeys(likely_shapes(module, built)))
+    layers = [] if module is None else sizes_of(module)
 
-def constructor_argument(name: str, parameter: inspect.Parameter, cls: type, width: int, depth: int) -> Any:
-    text = annotation_text(parameter)
-    kind = parameter.annotation
-    if isinstance(kind, str):
-        kind = getattr(inspect.getmodule(cls), kind, kind)
-    own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
-    if own and depth < 2 and not issubclass(kind, torch.nn.Module):
-        return kind(**constructor_arguments(kind, width, depth + 1))
-    if "bool" in text:
-        return False
-    if "str" in text or (text and not re.search(r"int|float|^$", text)):
-        raise TypeError(f"no value for {name}: {text}")
-    for pattern, value in NAMED:
-        if re.search(pattern, name):
-            return value
-    return 0.5 if text == "float" else width
+    def call(values: Sequence[Any]) -> Any:
+        named = list(zip(parameters, values))  # noqa: B905 -- Python 3.9
+        args = tuple(value for p, value in named if p.kind is not p.KEYWORD_ONLY)
+        return args, {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY}
+
+    choices = [list(candidates(parameter, layers, shapes)) for parameter in parameters]
+    search = Search(choices, call, arguments.teach if arguments else None)
+    untouched = function
+    with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
+        untouched = copy.deepcopy(function) if module else function
+    for picked in search.runnable(function, arguments.build if arguments else None):
+        if search.taught and arguments:
+            with as_before():
+                untouched = arguments.build()
+        made = zip(parameters, (values[each] for values, each in zip(choices, picked)))  # noqa: B905
+        said = [f"{p.name} {describe(value)}" for p, value in made]
+        said += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
+        how = "made-up inputs: " + (", ".join(said) or "none needed")
+        return Target(name, untouched, [search.call(picked)], how)
+    return (
+        f"no call of it ran, the nearest raised {search.trouble}" if search.trouble else "no call of it ran"
+    )
 
 
 def sizes_of(module: torch.nn.Module) -> list[torch.nn.Module]:
@@ -143,135 +143,34 @@ def sizes_of(module: torch.nn.Module) -> list[torch.nn.Module]:
     return [layer for layer in module.modules() if not list(layer.children())]
 
 
-def made_for(
-    name: str,
-    function: Callable[..., Any],
-    layers: Iterable[torch.nn.Module],
-    built: dict[str, Any],
-    build: Callable[[], Callable[..., Any]] | None = None,
-) -> Target | None:
-    """The first inputs with which the callable runs, None if the search ends without.
-
-    `build` makes it once more, with fake parameters, for the search on fake tensors.
-    """
-    call = function.forward if isinstance(function, torch.nn.Module) else function
-    parameters = [
-        parameter
-        for parameter in inspect.signature(call).parameters.values()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
-    choices = [list(candidates(parameter, list(layers))) for parameter in parameters]
-    calls = []
-    for values in itertools.islice(in_order(choices), TRIES):
-        named = list(zip(parameters, values))  # noqa: B905 -- Python 3.9
-        args = tuple(value for p, value in named if p.kind is not p.KEYWORD_ONLY)
-        kwargs = {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY}
-        calls.append((args, kwargs))
-    untouched = function
-    with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
-        untouched = copy.deepcopy(function) if isinstance(function, torch.nn.Module) else function
-    for number in runnable(function, calls, build):
-        args, kwargs = calls[number]
-        made = dict(zip([p.name for p in parameters if p.name not in kwargs], args), **kwargs)  # noqa: B905
-        said = [f"{key} {describe(value)}" for key, value in made.items()]
-        said += [f"{key}={value}" for key, value in built.items()]
-        how = "made-up inputs: " + (", ".join(said) or "none needed")
-        return Target(name, untouched, [calls[number]], how)
-    return None
-
-
-def runnable(
-    function: Callable[..., Any], calls: list[Any], build: Callable[[], Callable[..., Any]] | None
-) -> Iterator[int]:
-    """Numbers of calls that run: those that run on fake tensors first, in SECONDS at most each way."""
-    first = in_a_fork(lambda: list(itertools.islice(run_fake(function, calls, build), FAKE)))
-    deadline = time.monotonic() + SECONDS
-    for number in dict.fromkeys([*first, *range(len(calls))]):
-        if time.monotonic() > deadline:
-            return
-        if runs(function, cloned(calls[number])):
-            yield number
-
-
-def run_fake(
-    function: Callable[..., Any], calls: list[Any], build: Callable[[], Callable[..., Any]] | None
-) -> Iterator[int]:
-    """Numbers of calls that run on fake tensors. Raises what `build` raises without data."""
-    fakes = FakeTensorMode(allow_non_fake_inputs=True)
-    if build is not None:
-        with as_before(), fakes:
-            function = build()
-    deadline = time.monotonic() + SECONDS
-    for number, call in enumerate(calls):
-        if time.monotonic() > deadline:
-            return
-        if runs(function, mapped(fakes.from_tensor, cloned(call)), fakes):
-            yield number
-
-
-def in_a_fork(find: Callable[[], list[int]]) -> list[int]:
-    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; [] if it
-    raises or takes too long."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        logging.disable()  # of each shape that does not fit
-        with contextlib.suppress(BaseException):
-            os.write(write_end, json.dumps(find()).encode())
-        os._exit(0)
-    os.close(write_end)
-    answer = b""
-    if select.select([read_end], [], [], 2 * SECONDS)[0]:
-        answer = os.read(read_end, 1 << 16)
-    os.close(read_end)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    found: list[int] = json.loads(answer or b"[]")
-    return found
-
-
-def runs(function: Callable[..., Any], call: Any, mode: Any = None) -> bool:
-    """Whether a call comes back, perhaps in FakeTensorMode."""
-    args, kwargs = call
-    try:
-        with as_before(), torch.no_grad(), mode or contextlib.nullcontext():
-            function(*args, **kwargs)
-    except Exception:
-        return False
-    return True
-
-
-def in_order(choices: list[list[Any]]) -> Iterator[tuple[Any, ...]]:
-    """All combinations, those of the same rank in every list first: x and mask tend to share a shape."""
-    if choices and all(choices):
-        longest = max(len(each) for each in choices)
-        for number in range(longest):
-            yield tuple(each[min(number, len(each) - 1)] for each in choices)
-    yield from itertools.product(*choices)
-
-
-def candidates(parameter: inspect.Parameter, layers: list[torch.nn.Module]) -> Iterator[Any]:
+def candidates(
+    parameter: inspect.Parameter, layers: Sequence[torch.nn.Module], likely: Sequence[tuple[int, ...]]
+) -> Iterator[Any]:
     """Values for one parameter, likeliest first."""
-    text = annotation_text(parameter)
+    text, name = annotation_text(parameter), parameter.name
     if text in ("int", "float", "bool"):
         yield {"int": 2, "float": 0.5, "bool": True}[text]
         return
+    if text and "Tensor" not in text and not re.search(r"Any|TypeVar|ndarray", text):
+        # A tensor in its place may run, and shows nothing of what its own values do.
+        if re.search(r"(?i)(tuple|list|sequence)\[int", text):
+            yield from ((size,) * max(2, text.count("int")) for size in (2, 4, 1))
+        return
     named = re.search(r'\["?.*?"([^"]+)"\]|\[[^,\]]+,\s*[\'"]([^\'"]+)[\'"]\]', text)
-    shapes = [named_shape(named[1] or named[2])] if named else list(likely_shapes(layers))
-    whole = bool(re.search(r"Int|Long|Bool", text)) or bool(
-        re.search(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y)$", parameter.name)
-    )
-    masked = "mask" in parameter.name or "Bool" in text
+    shapes = [named_shape(named[1] or named[2])] if named else list(likely)
+    masked = "mask" in name or "Bool" in text
     embeddings = [layer.num_embeddings for layer in layers if isinstance(layer, torch.nn.Embedding)]
     generator = torch.Generator().manual_seed(0)
-    integers = [
-        torch.randint(0, min([*embeddings, 4]), shape, generator=generator)
-        for shape in ([*shapes] if named else [(BATCH, LENGTH), (BATCH,), (LENGTH,)])
-    ]
+    whole_shapes = [*shapes] if named else [(BATCH, LENGTH), (BATCH,), (LENGTH,), (BATCH, 1), (2, LENGTH)]
+    integers = [torch.randint(0, min([*embeddings, 4]), shape, generator=generator) for shape in whole_shapes]
     floats = [torch.randn(shape, generator=generator) for shape in shapes]
+    if LENGTHS.search(name):
+        yield torch.full((BATCH,), LENGTH)
+    if PAIRS.search(name) and not named:
+        yield integers.pop()
     if masked:
         yield from [tensor > 0 for tensor in [*integers, *floats]]
+    whole = bool(re.search(r"Int|Long|Bool", text) or WHOLE.search(name))
     first_layer_embeds = bool(layers) and isinstance(layers[0], torch.nn.Embedding)
     yield from [*integers, *floats] if whole or first_layer_embeds else [*floats, *integers]
 
@@ -291,27 +190,52 @@ def named_shape(dims: str) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def likely_shapes(layers: list[torch.nn.Module]) -> Iterator[tuple[int, ...]]:
-    """Shapes that the layers would take, those of the first layer first."""
-    shapes: list[tuple[int, ...]] = []
-    for layer in layers:
+def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iterator[tuple[int, ...]]:
+    """Shapes that the layers would take, those of the first layer first; `built` is what the module was built with."""
+    said = {
+        key: value
+        for each in (built, *built.values())
+        if isinstance(each, dict)
+        for key, value in each.items()
+    }
+    lengths = [LENGTH, *(v for k, v in said.items() if type(v) is int and LENGTHS.search(k) and 0 < v < 4096)]
+    later: list[tuple[int, ...]] = []
+    for layer in sizes_of(module) if module else ():
         if isinstance(layer, (torch.nn.Linear, torch.nn.LayerNorm)):
             last = layer.in_features if isinstance(layer, torch.nn.Linear) else layer.normalized_shape[-1]
-            shapes += [(BATCH, last), (BATCH, LENGTH, last)]
-        elif isinstance(layer, (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d)):
-            edge = {torch.nn.Conv1d: (64,), torch.nn.Conv2d: (32, 32)}.get(type(layer), (8, 16, 16))
-            shapes.append((BATCH, layer.in_channels, *edge))
+            yield BATCH, last
+            yield from ((BATCH, length, last) for length in lengths)
+        elif isinstance(layer, torch.nn.Conv1d):
+            yield BATCH, layer.in_channels, 64
+            later += [(BATCH, length, layer.in_channels) for length in lengths]
+        elif isinstance(layer, torch.nn.Conv2d):
+            sizes = dict.fromkeys([*image_sizes(module), *EDGES])
+            yield from ((BATCH, layer.in_channels, edge, edge) for edge in [*sizes][:1])
+            later += [(BATCH, layer.in_channels, edge, edge) for edge in [*sizes][1:]]
+        elif isinstance(layer, torch.nn.Conv3d):
+            yield BATCH, layer.in_channels, 8, 16, 16
         elif isinstance(layer, torch.nn.RNNBase):
-            shapes.append((BATCH, LENGTH, layer.input_size))
-    shapes += [
+            yield from ((BATCH, length, layer.input_size) for length in lengths)
+    yield from later[:MOST_LATER]
+    yield from (
         (BATCH, WIDTH),
         (BATCH, LENGTH, WIDTH),
         (BATCH, 3, 32, 32),
         (WIDTH,),
         (BATCH, 2, LENGTH, WIDTH),
         (1,),
-    ]
-    return iter(dict.fromkeys(shapes))
+    )
+    yield from ((BATCH, 3, 64), (BATCH, 64, 3))
+
+
+def image_sizes(module: torch.nn.Module | None) -> Iterator[int]:
+    """The sizes of images that the module or a part of it has written down."""
+    for part in module.modules() if module else ():
+        for name in IMAGE_SIZES:
+            size = getattr(part, name, None)
+            size = size[0] if isinstance(size, (tuple, list)) and size else size
+            if type(size) is int and 4 <= size <= 1024:
+                yield size
 
 
 def describe(value: Any) -> str:

@@ -1,0 +1,273 @@
+"""Arguments for the constructors of modules: small sizes by names and annotations, and stand-ins for configurations.
+
+What the code asks of a configuration it is given when it asks: the value that the project has for this name (defaults
+of its command line, its JSON files, dictionaries beside the module), else a small one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import glob
+import inspect
+import json
+import os
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+WIDTH = 8
+MOST_ASKED = 100  # names that a constructor may ask of configurations
+MOST_FILES = 60  # of a folder, that are read for values of names
+MOST_BYTES = 300_000
+# Values of required constructor arguments by name; the first pattern that fits.
+NAMED = [
+    (r"head_dim|dim_head|head_size|d_head", 4),
+    (r"heads?$", 2),
+    (r"(layers?|depth|blocks?|block_num)$", 2),
+    (r"(vocab|num_embeddings|classes|tokens)", 16),
+    (r"(kernel)", 3),
+    (r"(stride|groups|dilation)", 1),
+    (r"(padding|seed)", 0),
+    (r"(image|img)_?size|resolution", 32),
+    (r"patch", 8),
+    (r"(in_channels|channels_in|in_ch)", 3),
+    (r"(dropout|drop|^p$|eps|rate|prob)", 0.1),
+    (r"(len|length|context|block_size|positions)", 16),
+]
+CONFIGURATION = re.compile(
+    r"^(configs?|cfg|conf|args?|opts?|options|hparams|hps|hp|h|params|dims|model_args)$"
+)
+
+
+class Arguments:
+    """What a class is built with at a width; `configs` are the stand-ins among it, which learn what they are asked."""
+
+    def __init__(self, cls: Any, width: int, small: bool) -> None:
+        self.cls, self.width, self.small = cls, width, small
+        self.configs: list[Any] = []
+        self.values = self.of(cls, 0)
+
+    def of(self, cls: Any, depth: int) -> dict[str, Any]:
+        """Values for the arguments that a class requires. Raises TypeError where none can be made up."""
+        arguments: dict[str, Any] = {}
+        uses = _uses(cls)
+        for name, parameter in inspect.signature(cls).parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if parameter.default is parameter.empty:
+                arguments[name] = self._value(name, parameter, cls, depth, uses.get(name))
+            elif depth and self.small:
+                default = parameter.default
+                if default is None and annotation_text(parameter) == "int":
+                    default = -1
+                value = smaller(name, default, self.width)
+                arguments.update({} if value is parameter.default else {name: value})
+        return arguments
+
+    def _value(self, name: str, parameter: inspect.Parameter, cls: Any, depth: int, use: Any) -> Any:
+        text = annotation_text(parameter)
+        kind = parameter.annotation
+        if isinstance(kind, str):
+            kind = getattr(inspect.getmodule(cls), kind, kind)
+        own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
+        if own and depth < 2 and not issubclass(kind, torch.nn.Module):
+            return kind(**self.of(kind, depth + 1))
+        if text in ("", "dict") and (
+            use in (dict, argparse.Namespace) or (not use and CONFIGURATION.match(name))
+        ):
+            self.configs.append({} if use is dict or text == "dict" else argparse.Namespace())
+            return self.configs[-1]
+        if isinstance(use, int) and re.search(r"^$|(?i:list|tuple|sequence|iterable)(?!.*str)", text):
+            return (named_value(name.rstrip("s"), self.width),) * use
+        if "bool" in text:
+            return False
+        if "str" in text or (text and not re.search(r"int|float|^$", text)):
+            raise TypeError(f"no value for `{name}: {text}`")
+        return 0.5 if text == "float" else named_value(name, self.width)
+
+    def build(self) -> Any:
+        """An instance of the class; whatever the class raises is raised."""
+        while True:
+            try:
+                return self.cls(**self.values)
+            except (AttributeError, KeyError) as error:
+                if not self.teach(error):
+                    raise
+
+    def teach(self, error: Exception) -> bool:
+        """Give a stand-in the name for which it was asked in vain; False where the error is about something else."""
+        if sum(len(each if isinstance(each, dict) else vars(each)) for each in self.configs) >= MOST_ASKED:
+            return False
+        if isinstance(error, AttributeError):
+            asked: Any = getattr(error, "obj", None)  # Python 3.10 and later
+            name = getattr(error, "name", None)
+            if not any(asked is each for each in self.configs) or not name:
+                return False
+            vars(asked)[name] = self._known(name, vars(asked))
+            return True
+        name = error.args[0] if isinstance(error, KeyError) and error.args else None
+        lacking = [each for each in self.configs if isinstance(each, dict) and name not in each]
+        if not lacking or not isinstance(name, str):
+            return False
+        lacking[0][name] = self._known(name, lacking[0])
+        return True
+
+    def _known(self, name: str, beside: dict[str, Any]) -> Any:
+        """The project's value for a name: of the places that have it, that which has most of the other names."""
+        having = [
+            values for values in project_values(inspect.getsourcefile(self.cls) or "") if name in values
+        ]
+        if having:
+            known = max(having, key=lambda values: len(values.keys() & beside.keys()))[name]
+            return smaller(name, known, self.width) if self.small else known
+        if re.match(r"(is|use|has|with|do|no|return|output)_", name):
+            return False
+        return named_value(name, self.width)
+
+    def said(self) -> dict[str, Any]:
+        """The numbers among the values, for the user to read."""
+        found: dict[str, Any] = {
+            key: value for key, value in self.values.items() if isinstance(value, (int, float, tuple))
+        }
+        for key, value in self.values.items():
+            if any(value is each for each in self.configs):
+                found[key] = value if isinstance(value, dict) else vars(value)
+        return found
+
+
+def named_value(name: str, width: int) -> Any:
+    """A small value by a name; with a large width as many channels go in as come out."""
+    value = next((value for pattern, value in NAMED if re.search(pattern, name)), width)
+    return max(value, width) if width > WIDTH and re.search("channel|in_ch", name) else value
+
+
+def smaller(name: str, known: Any, width: int) -> Any:
+    """A small number in place of a configuration's, where that is a large one, or none; else the configuration's."""
+    value = named_value(name, width)
+    if type(known) is not int or type(value) is not int or 0 <= known <= 4:
+        return known
+    return value if known < 0 or (value < known and (value != width or known > 64)) else known
+
+
+def annotation_text(parameter: inspect.Parameter) -> str:
+    annotation = parameter.annotation
+    if annotation is inspect.Parameter.empty:
+        return ""
+    dims = getattr(annotation, "dim_str", None)  # jaxtyping: Float[Tensor, "batch width"]
+    if dims is not None:
+        return f'{annotation.__name__.partition("[")[0]}[Tensor, "{dims}"]'
+    if isinstance(annotation, str):
+        return annotation
+    return (
+        annotation.__name__
+        if isinstance(annotation, type) and not hasattr(annotation, "__args__")
+        else str(annotation)
+    )
+
+
+def _uses(cls: Any) -> dict[str, Any]:
+    """What the constructor does with its parameters: `argparse.Namespace` where it reads attributes of one, `dict`
+    where it takes words from it, the number of elements where it takes these or loops over it."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if not any(hasattr(kind, node.attr) for kind in (str, list, dict, torch.Tensor, torch.nn.Module)):
+                found.setdefault(node.value.id, argparse.Namespace)
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            known = found.get(node.value.id)
+            if isinstance(index, str):
+                found[node.value.id] = dict
+            elif isinstance(known, int) or known is None:
+                found[node.value.id] = max(known or 2, index + 1 if isinstance(index, int) else 2)
+        else:
+            for name in _gone_through(node):
+                found.setdefault(name, 2)
+    return found
+
+
+def _gone_through(node: ast.AST) -> Iterator[str]:
+    """Names that a node loops over, or asks for their length."""
+    over: list[ast.expr] = []
+    if isinstance(node, (ast.For, ast.comprehension)):
+        over = [node.iter]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        over = node.args if node.func.id in ("len", "enumerate", "zip", "sum") else []
+    yield from (each.id for each in over if isinstance(each, ast.Name))
+
+
+@functools.cache
+def project_values(path: str) -> list[dict[str, Any]]:
+    """Values that the files around a module have for names, those of the nearest folder first."""
+    here, folder = os.getcwd(), os.path.dirname(os.path.realpath(path))
+    folders = [folder]
+    while folder.startswith(here + os.sep):
+        folder = os.path.dirname(folder)
+        folders.append(folder)
+    found: list[dict[str, Any]] = []
+    for each in folders:
+        for place in sorted(glob.glob(os.path.join(glob.escape(each), "*.py")))[:MOST_FILES]:
+            found += _read(place, _values_of_program)
+        for place in sorted(glob.glob(os.path.join(glob.escape(each), "**", "*.json"), recursive=True))[
+            :MOST_FILES
+        ]:
+            found += _read(place, _values_of_json)
+    return found
+
+
+def _read(place: str, values: Any) -> list[dict[str, Any]]:
+    try:
+        if os.path.getsize(place) > MOST_BYTES:
+            return []
+        with open(place, encoding="utf-8") as file:
+            return [each for each in values(file.read()) if each]
+    except (OSError, ValueError, SyntaxError, RecursionError):
+        return []
+
+
+def _values_of_json(text: str) -> list[dict[str, Any]]:
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        return []
+    inner = [each for each in data.values() if isinstance(each, dict)]
+    return [{key: each for group in (*inner, data) for key, each in group.items()}]
+
+
+def _values_of_program(text: str) -> list[dict[str, Any]]:
+    """The defaults of a command line, and dictionaries that are written out."""
+    if "add_argument" not in text and "{" not in text:
+        return []
+    options: dict[str, Any] = {}
+    found = [options]
+    for node in ast.walk(ast.parse(text)):
+        if (
+            isinstance(node, ast.Dict)
+            and len(node.keys) > 2
+            and all(isinstance(k, ast.Constant) for k in node.keys)
+        ):
+            try:
+                found.append(ast.literal_eval(node))
+            except (ValueError, TypeError):
+                continue
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
+            given = {
+                each.arg: each.value.value for each in node.keywords if isinstance(each.value, ast.Constant)
+            }
+            names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            if not names:
+                continue
+            name = str(given.get("dest") or max(names, key=len).lstrip("-").replace("-", "_"))
+            if "default" in given:
+                options[name] = given["default"]
+            elif "action" in given:
+                options[name] = given["action"] == "store_false"
+    return found

@@ -1,0 +1,174 @@
+"""The search for arguments with which a callable runs: on fake tensors first, in a copy of the process."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import logging
+import os
+import re
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.overrides import TorchFunctionMode
+
+from .probes import as_before
+from .targets import cloned, mapped
+
+SECONDS = 20.0  # for the search of one target on fake tensors, and again on real ones
+TRIES = 400
+FAKE = 5  # calls that run on fake tensors, to be tried on real ones
+ROUNDS = 2  # of all parameters, one after another
+# What fake tensors say where code asks for what they have not: values.
+_NEEDS_DATA = re.compile(
+    r"(?i)fake|meta|subclass|data.?dependent|DynamicOutputShape|unbacked|Cannot access data|_local_scalar_dense|numpy"
+)
+
+Picked = tuple  # the number of the value that each parameter is given
+
+
+class Progress(TorchFunctionMode):
+    """How many functions of torch a call reached."""
+
+    reached = 0
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.reached += 1
+        return function(*args, **(kwargs or {}))
+
+
+class Search:
+    """One search. `choices` are the values that each parameter may have, the likeliest first; `arguments` makes a call
+    of some; `teach` gives what the callable holds what an error says that it lacks, and says whether it could, which
+    `taught` keeps. What went wrong in the try that came furthest is kept in `trouble`."""
+
+    def __init__(
+        self,
+        choices: Sequence[list[Any]],
+        arguments: Callable[[Sequence[Any]], Any],
+        teach: Callable[[Exception], bool] | None = None,
+    ) -> None:
+        self.choices, self.arguments, self.teach = choices, arguments, teach
+        self.taught = False
+        self.trouble = ""
+        self.furthest = -1
+
+    def call(self, picked: Picked) -> Any:
+        return self.arguments([values[each] for values, each in zip(self.choices, picked)])  # noqa: B905
+
+    def runnable(
+        self, function: Callable[..., Any], build: Callable[[], Callable[..., Any]] | None
+    ) -> Iterator[Picked]:
+        """The calls that run: those that run on fake tensors first, in SECONDS at most each way. `build` makes the
+        callable once more, with fake parameters."""
+        told = in_a_fork(lambda: self._on_fakes(function, build))
+        yield from (each for each in map(tuple, told["found"]) if self.runs(function, each) is None)
+        if told["values"]:
+            yield from self._tries(lambda picked: self.runs(function, picked))
+        elif told["trouble"]:
+            self.trouble = told["trouble"]
+
+    def _on_fakes(
+        self, function: Callable[..., Any], build: Callable[[], Callable[..., Any]] | None
+    ) -> dict[str, Any]:
+        """What runs on fake tensors, whether a try wanted values, and what the one that came furthest raised."""
+        fakes = FakeTensorMode(allow_non_fake_inputs=True)
+        if build is not None:
+            with as_before(), fakes:
+                function = build()
+        wanted: list[bool] = []
+
+        def run(picked: Picked) -> Exception | None:
+            error = self.runs(function, picked, fakes)
+            wanted.append(error is not None and bool(_NEEDS_DATA.search(f"{type(error).__name__} {error}")))
+            return error
+
+        found: list[Picked] = []
+        for picked in self._tries(run):
+            found.append(picked)
+            if len(found) == FAKE:
+                break
+        return {"found": found, "values": any(wanted), "trouble": self.trouble}
+
+    def _tries(self, run: Callable[[Picked], Exception | None]) -> Iterator[Picked]:
+        """Of the calls tried those that run: values of the same rank first, as x and mask tend to share a shape; then
+        each parameter for itself, from the call that came furthest."""
+        deadline = time.monotonic() + SECONDS
+        known: dict[Picked, int] = {}
+
+        def fits(picked: Picked) -> bool:
+            if picked in known or len(known) >= TRIES or time.monotonic() > deadline:
+                return False
+            progress = Progress()
+            with progress:
+                error = run(picked)
+            known[picked] = progress.reached
+            if error is not None and progress.reached > self.furthest:
+                self.furthest, self.trouble = (
+                    progress.reached,
+                    f"{type(error).__name__}: {error}".split("\n")[0][:200],
+                )
+            return error is None
+
+        if not all(self.choices):
+            return
+        longest = max((len(each) for each in self.choices), default=1)
+        for number in range(longest):
+            picked = tuple(min(number, len(each) - 1) for each in self.choices)
+            if fits(picked):
+                yield picked
+        for _ in range(ROUNDS):
+            for place, values in enumerate(self.choices):
+                best = max(known, key=lambda each: known[each])
+                for number in range(len(values)):
+                    picked = (*best[:place], number, *best[place + 1 :])
+                    if fits(picked):
+                        yield picked
+        for picked in itertools.product(*(range(len(values)) for values in self.choices)):
+            if len(known) >= TRIES or time.monotonic() > deadline:
+                return
+            if fits(picked):
+                yield picked
+
+    def runs(self, function: Callable[..., Any], picked: Picked, fakes: Any = None) -> Exception | None:
+        """What a call raises, perhaps on fake tensors; None where it comes back."""
+        args, kwargs = cloned(self.call(picked))
+        if fakes is not None:
+            args, kwargs = mapped(fakes.from_tensor, args), mapped(fakes.from_tensor, kwargs)
+        try:
+            with as_before(), torch.no_grad(), fakes or contextlib.nullcontext():
+                function(*args, **kwargs)
+        except Exception as error:
+            if self.teach is None or not self.teach(error):
+                return error
+        else:
+            return None
+        self.taught = True
+        return self.runs(function, picked, fakes)
+
+
+def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; where it raises
+    or takes too long, that nothing was found without values."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        logging.disable()  # of each shape that does not fit
+        with contextlib.suppress(BaseException):
+            os.write(write_end, json.dumps(find()).encode())
+        os._exit(0)
+    os.close(write_end)
+    answer = b""
+    if select.select([read_end], [], [], 2 * SECONDS)[0]:
+        answer = os.read(read_end, 1 << 16)
+    os.close(read_end)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    told: dict[str, Any] = json.loads(answer or b"{}")
+    return told or {"found": [], "values": True, "trouble": ""}
