@@ -88,7 +88,7 @@ class ModelledBreak(GraphBreak):
     name = "modelled-break"
     ops = ("call breaking",)
     says = "{code} ends the graph"
-    repairs = ("number_last", "disable")
+    repairs = ("number_last", "variable", "disable")
     instead = MappingProxyType(
         {
             "": (

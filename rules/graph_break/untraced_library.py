@@ -118,7 +118,7 @@ class UntracedLibrary(GraphBreak):
         *calls("torch.jit", "fork wait"),
     )
     says = "{code} is part of the standard library that Dynamo does not trace"
-    repairs = ("scripted", "train_step", "operator", "disable")
+    repairs = ("scripted", "contract", "train_step", "operator", "disable")
     instead = MappingProxyType(
         {
             "call builtins.bytes": "Work with `str`, or encode before the compiled code runs",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Fix
-from pt2lint.fixes.edit import EARLY, SHORTCUT
+from pt2lint.fixes.edit import EARLY, SHORTCUT, apply_edits
 from pt2lint.fixes.repairs import (
     branch,
     grad,
@@ -24,6 +24,7 @@ from pt2lint.fixes.repairs import (
     scripted,
     shortcut,
     sized,
+    variable,
 )
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
@@ -620,6 +621,63 @@ def test_the_number_goes_behind_the_tensors(name, given, made):
     source = lines("y = x * 2", name + given, "return y")
     code = function_code(source)
     assert made in prove(source, number_last.named(code, calls(code, name)), [[X]])
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ("x", "x.detach()"),
+        ("x + 1, requires_grad=False", "(x + 1).detach()"),
+        ("\n        x.sin()", "x.sin().detach()"),
+    ],
+)
+def test_a_variable_is_a_tensor_that_is_detached(given, made):
+    source = lines(f"y = torch.autograd.Variable({given})", "return y * x, y.requires_grad")
+    code = function_code(source)
+    assert f"y = {made}\n" in prove(
+        source, variable.detached(code, calls(code, "torch.autograd.Variable")), [[X]]
+    )
+    kept = torch.autograd.Variable(X)
+    assert (kept.data_ptr(), kept.requires_grad) == (X.data_ptr(), False)
+
+
+@pytest.mark.parametrize("given", ["x, requires_grad=True", "x, volatile=True", "*x", "x, False"])
+def test_a_variable_that_is_told_more_is_left(given):
+    code = function_code(lines(f"return torch.autograd.Variable({given})"))
+    assert isinstance(variable.detached(code, calls(code, "torch.autograd.Variable")), Refusal)
+
+
+EQUATIONS = [
+    ("'bh, hc -> bc', x, y", True),
+    ("'bh,hc,cd->bd', x, y, y", True),
+    ("'b ... h, ... h -> b', x, x[0]", True),
+    ("'bé,éc->bc', x, y", False),  # torch reads no such letters
+    ("f'{a},hc->ac', x, y", False),
+    ("'bh,hc->bc', x, y, optimize='greedy'", False),
+    ("x, [0, 1], y, [1, 2]", False),
+]
+
+
+@pytest.mark.parametrize(("given", "fits"), EQUATIONS)
+def test_opt_einsum_is_torchs_own(given, fits, tmp_path):
+    text = (
+        "import opt_einsum as oe\nimport torch\n\ncontract = oe.contract\n\n\n@torch.compile\ndef f(x, y):\n"
+    )
+    path = tmp_path / "m.py"
+    path.write_text(f"{text}    return contract({given})\n", encoding="utf-8")
+    (found,) = (
+        one for one in lint([str(path)], Settings(root=str(tmp_path))).findings if one.code == "PTB185"
+    )
+    made = [fix for fix in found.fixes if "torch.einsum" in fix.description]
+    assert len(made) == fits
+    for fix in made:
+        after = apply_edits(path.read_text(encoding="utf-8"), fix.edits)
+        assert f"    return torch.einsum({given})\n" in after
+        space = {"torch": torch, "x": torch.ones(2, 3), "y": torch.ones(3, 3)}
+        whole = torch.compile(
+            eval(f"lambda x, y: torch.einsum({given})", space), backend="eager", fullgraph=True
+        )
+        assert whole(space["x"], space["y"]).sum() > 0
 
 
 COMMENTED = "y.add_(\n        0.5,  # a half\n        x,\n    )"

@@ -1,0 +1,47 @@
+"""`Variable(x)`, which torch before 0.4 needed, in words of today."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.finding import Fix
+from pt2lint.fixes.rewrite import (
+    Refusal,
+    Repaired,
+    accepted,
+    fix,
+    in_parentheses,
+    qualified,
+    rewrite,
+    source,
+)
+from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name
+
+
+def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
+    """The one repair, where the node wraps a tensor."""
+    return accepted(detached(function, node))
+
+
+def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`Variable(x)` as `x.detach()`: it shares the memory of `x` and passes no gradient on.
+
+    Refused where it is to require a gradient: that ends the graph, too.
+    """
+    if not isinstance(node, cst.Call) or qualified(function, node.func) != "torch.autograd.Variable":
+        return Refusal("not a `Variable`")
+    if not node.args or node.args[0].star or node.args[0].keyword is not None:
+        return Refusal("no tensor is given by its place")
+    for given in node.args[1:]:
+        if (
+            given.keyword is None
+            or not is_name(given.keyword, "requires_grad")
+            or not is_name(given.value, "False")
+        ):
+            return Refusal("it is told more than the tensor")
+    text = f"{in_parentheses(source(function, node.args[0].value))}.detach()"
+    return fix(
+        "Detach the tensor, which is what `Variable` does today: the same memory, and no gradient passed on.",
+        rewrite(function, {node: cst.parse_expression(text)}),
+    )
