@@ -344,7 +344,10 @@ class Server(LanguageServer):
         for finding in seen.at(range):
             about = [d for d in given if d.code == finding.code and d.range.start.line == finding.line - 1]
             for number, fix in enumerate(
-                fix for fix in finding.fixes if fix.is_usable and applies(fix, self.texts(uri, seen, fix))
+                fix
+                for fix in finding.fixes
+                # One that waits for its proof may not work at all: `--fix` leaves it, too.
+                if fix.is_usable and not fix.waits_for_proof and applies(fix, self.texts(uri, seen, fix))
             ):
                 action = lsp.CodeAction(f"{finding.code}: {title(fix)}", lsp.CodeActionKind.QuickFix, about)
                 action.edit = self.edits(uri, seen, fix.edits)
@@ -477,9 +480,13 @@ def make() -> Server:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     async def did_close(params: lsp.DidCloseTextDocumentParams) -> None:
+        closed = path_of(params.text_document.uri) or ""
         server.forget(params.text_document.uri)
         if server.seen.pop(params.text_document.uri, None) is not None:
             server.publish(params.text_document.uri, None, [])
+        for uri, seen in [*server.seen.items()]:
+            if closed in seen.watched:  # what was not saved is gone
+                server.later(uri, 0)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:

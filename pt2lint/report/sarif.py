@@ -204,7 +204,8 @@ def _result(
         if finding.line <= len(fingerprints)
         else None,
         code_flows=[_flow(report, finding)] if finding.flow else None,
-        fixes=[_fix(report, fix) for fix in finding.fixes if fix.is_usable] or None,
+        fixes=[_fix(report, fix) for fix in finding.fixes if fix.is_usable and not fix.waits_for_proof]
+        or None,
         properties=properties,
     )
     if suppressed:

@@ -252,6 +252,9 @@ def test_settings_excludes_and_other_buffers(editor: Editor) -> None:
     assert codes(editor.found("m.py", 3)) == [("PTB101", 7)]
     [told] = editor.messages
     assert told.endswith("has no key `selct`; did you mean `select`?")
+    del editor.diagnostics[editor.uri("m.py")]
+    editor.tell("textDocument/didClose", textDocument={"uri": editor.uri("helper.py")})  # without saving
+    assert codes(editor.found("m.py", 3)) == [("PTB101", 7), ("PTB110", 8)]
     editor.open("untitled:Untitled-1", CODE)
     assert codes(editor.found("untitled:Untitled-1")) == [("PTB103", 6)]
     assert editor.close() == 0
@@ -376,7 +379,7 @@ def test_edits_name_the_version_that_they_were_computed_for(tmp_path: Path, inst
 
 
 GOOD_AND_BAD = """\
-from pt2lint.finding import Edit, Fix
+from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.rule import Rule
 
 
@@ -386,7 +389,7 @@ class Mine(Rule):
     code, name, ops = "MINE001", "mine", ("call torch.Tensor.item",)
 
     def check(self, node, op):
-        lines = {"Good": 1, "Bad": 2}
+        lines = {"Good": 1, "Bad": 2, f"Doubtful. {ONCE_PROVEN}.": 1}
         fixes = [
             Fix(name, "safe", (Edit(self.function.path, op.line, 1, op.line + count, 1, "    return x.max()\\n"),))
             for name, count in lines.items()
@@ -395,7 +398,7 @@ class Mine(Rule):
 """
 
 
-def test_a_fix_that_would_lose_a_comment_is_not_offered(editor: Editor) -> None:
+def test_a_fix_that_would_lose_a_comment_or_waits_for_its_proof_is_not_offered(editor: Editor) -> None:
     (editor.folder / "pyproject.toml").write_text(
         "[tool.pt2lint]\nselect = ['MINE']\nrule-paths = ['lint']\n"
     )
@@ -407,6 +410,7 @@ def test_a_fix_that_would_lose_a_comment_is_not_offered(editor: Editor) -> None:
     titles = [*editor.actions("m.py", 5, 12)]
     assert "MINE001: Good" in titles
     assert "MINE001: Bad" not in titles
+    assert "MINE001: Doubtful" not in titles  # it waits for its proof, which the title alone would not say
     assert editor.close() == 0
 
 
