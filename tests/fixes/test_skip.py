@@ -287,6 +287,9 @@ def test_two_tensors_are_both_selected():
         WAYS["continue"].replace("x = layer(x)", "layer.weight.data.mul_(2)\nx = layer(x)"),
         WAYS["continue"].replace("x = layer(x)", "x += 1"),  # in place: what was kept changes too
         WAYS["continue"].replace("x = layer(x)", "x = layer(x)\nif x.dim() > 2:\n    break"),
+        # What an option does for each layer that runs, but to collect.
+        WAYS["continue"].replace("x = layer(x)", "x = layer(x)\nif synced:\n    self.seen.update({n: 1})"),
+        WAYS["continue"].replace("x = layer(x)", "x = layer(x)\nif synced:\n    self.calls += 1"),
         WAYS["continue"].replace("x = layer(x)", "seen = x"),  # nothing is carried on
         WAYS["continue"].replace("x = layer(x)", "p = 2\nx = layer(x)"),  # the test would ask for another
         WAYS["continue under an if"].replace("continue\n", "continue\n    x = x + 1\n"),

@@ -256,6 +256,8 @@ def _rewritten(
         new[skip.around] = [first, *skip.body[1:], *select]
     counted = ", and put back what it counted in its buffers" if layers else ""
     changed = "" if layers else ", changes its buffers"
+    if any(isinstance(one, cst.If) for one in skip.body):
+        changed += ", what an option collects is collected of every layer"
     waits = ""
     if skip.by_host:
         waits = " The number is drawn by torch, in the graph."
@@ -617,8 +619,28 @@ def _unfit(statement: cst.CSTNode) -> str | None:
     """Why a statement cannot be run where it was left out."""
     if leaves(statement):
         return "a layer that leaves the function or the loop"
+    if not isinstance(statement, cst.If):
+        return effect(statement)
+    arms = [statement.body, *([statement.orelse.body] if isinstance(statement.orelse, cst.Else) else [])]
+    inner = [one for arm in arms for one in arm.body]
+    if isinstance(statement.orelse, cst.If):
+        inner.append(statement.orelse)
     # What a plain `if` collects (`if output_attentions: all += (...)`) is collected for every layer then.
-    return None if isinstance(statement, cst.If) else effect(statement)
+    return next((no for one in inner if not _adds_one(one) and (no := _unfit(one))), None)
+
+
+def _adds_one(statement: cst.CSTNode) -> bool:
+    """Whether it does nothing but to add to a list or a tuple: `results.append(x)`, `all += (x,)`."""
+    small = small_of(statement)
+    if isinstance(small, cst.AugAssign):
+        return isinstance(small.target, cst.Name) and isinstance(small.value, cst.Tuple | cst.List)
+    call = small.value if isinstance(small, cst.Expr) else None
+    return (
+        isinstance(call, cst.Call)
+        and callee(call) == "append"
+        and isinstance(call.func, cst.Attribute)
+        and isinstance(call.func.value, cst.Name)
+    )
 
 
 def _collected(name: str, body: Sequence[cst.CSTNode]) -> bool:
