@@ -406,7 +406,9 @@ class Interpreter:
                 told = bool(compiled) and hooked.is_part_of(call.func.value, body, compiled)
                 if owner is UNKNOWN and not told:
                     continue  # what a script looks at without compiling
-                for hook in self._hooks(owner, call.args[0], module):
+                for hook in self._hooks(owner, call.args[0], module) or self._called(
+                    call.args[0], body, module
+                ):
                     self.at.calls.roots.beside = not told
                     self.at.calls.roots.root(hook, None, () if told else with_module)
         self.at.calls.roots.beside = True
@@ -442,6 +444,17 @@ class Interpreter:
             method = self.at.classes.find_method(owner.bound.cls, given.attr)
             found = [self.at.classes.method_value(*method, owner.bound)] if method is not None else []
         return [one for one in found if isinstance(one, Func) and not self._is_traced(one)]
+
+    def _called(self, given: ast.expr, body: ast.AST, module: Module) -> list[Func]:
+        """The method that runs of an object of the project that is added as a hook: `stats = Stats()`."""
+        made = hooked.made_of(given, body)
+        value = self.at.expressions.quietly(made, {}, Frame(module, (1, 1), "")) if made is not None else None
+        if not isinstance(value, Class) or self.at.classes.is_module(value.info):
+            return []
+        found = self.at.classes.find_method(value.info, "__call__")
+        me = self.at.objects.instance(value.info)
+        method = self.at.classes.method_value(*found, me) if found is not None else None
+        return [method] if isinstance(method, Func) and not self._is_traced(method) else []
 
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)

@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.repairs.buffer import in_buffer
-from pt2lint.fixes.repairs.by_hand import counted_in_buffer, told
+from pt2lint.fixes.repairs.by_hand import counted_in_buffer, counted_in_tensor, told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import function_around, observes
@@ -81,7 +81,7 @@ class ModuleCounter(Rule):
     Measured over 11 calls: 1 recompilation on torch 2.6; 8, and then eager, on 2.9, 2.13 and 2.15. With a
     buffer none. On 2.13 as many for `self.current_epoch` and `self.global_step` of a compiled LightningModule. A
     float attribute, or an int of an object that is no module and that none holds, costs 1 on all of them (PTR215).
-    Of an object whose method is a hook of a module: 8 on all of them.
+    Of an object that is a hook of a module, or whose method is: 8 on all of them, none with a tensor.
     On 2.9, 2.13 and 2.15 one for an argument that ends a slice, as many as for the attribute for one that picks
     (`keys[:, at]`), none for a buffer of one dimension with `index_copy_`.
     """
@@ -112,12 +112,12 @@ class ModuleCounter(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is an int that compiled code changes: {cost}; {self.costless(node)}",
+            f"`{self.text(node)}` is an int that compiled code changes: {cost}; {self.costless(node, op)}",
             fixes=self.counted(node, op) if isinstance(node, cst.Attribute) else (),
             severity="note" if few else None,
         )
 
-    def costless(self, node: cst.CSTNode) -> str:
+    def costless(self, node: cst.CSTNode, op: Op) -> str:
         """What costs less. A tensor without dimensions ends no slice, and picks for one value alone."""
         match self.picks(node):
             case "slice":
@@ -126,7 +126,7 @@ class ModuleCounter(Rule):
                 return "as an argument that picks from a tensor it costs one"
             case "place":
                 return "a buffer of one dimension costs none, with `index_copy_`"
-        return "a buffer costs none"
+        return "a tensor costs none" if op.detail("hook") else "a buffer costs none"
 
     def picks(self, node: cst.CSTNode) -> str:
         """How the function picks with the number: as the end of a "slice", by "index", or as one "place" of several."""
@@ -144,4 +144,6 @@ class ModuleCounter(Rule):
     def counted(self, node: cst.Attribute, op: Op) -> Iterable[Fix]:
         if picks := self.picks(node):
             return [told(PICKED if picks == "place" else PASSED)]
+        if op.detail("hook"):
+            return [counted_in_tensor(node.attr.value)]
         return [*in_buffer(self.function, node, op.detail("made"))] or [counted_in_buffer(node.attr.value)]

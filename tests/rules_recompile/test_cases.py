@@ -87,6 +87,38 @@ def run(x):
     for _ in range(12):
         net(x)
 """,
+    "counted in an object that is a hook": """
+class Average:
+    def __init__(self):
+        self.seen, self.every = 0, 0
+        self.mean = torch.zeros(4)
+
+    def __call__(self, module, args, output):
+        self.seen += 1  # PTR202
+        self.mean += (output.detach().mean(0) - self.mean) / self.seen
+
+class Printed:
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, module, args, output):
+        self.calls += 1
+
+def run(x):
+    net = nn.Sequential(nn.Linear(4, 4), nn.GELU())
+    average = Average()
+    net[0].register_forward_hook(average)
+    net = torch.compile(net)
+    for _ in range(12):
+        net(x)
+
+def look(x):
+    net = nn.Sequential(nn.Linear(4, 4), nn.GELU())
+    net[0].register_full_backward_hook(Printed())
+    net = torch.compile(net)
+    for _ in range(12):
+        net(x)
+""",
     "a compilation for each size": """
 class Cache:
     def __init__(self, model):

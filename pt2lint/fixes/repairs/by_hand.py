@@ -267,6 +267,14 @@ def counted_in_buffer(name: str) -> Fix:
     )
 
 
+def counted_in_tensor(name: str) -> Fix:
+    """A whole number of an object that is a hook."""
+    return told(
+        f"Count in a tensor: `self.{name} = torch.tensor(0)` in `__init__`, `self.{name}.add_(n)` for "
+        f"`self.{name} += n`, and what reads it takes a tensor"
+    )
+
+
 def fake(operator: str) -> Fix:
     """An operator that is kept out of the graph since it has no fake."""
     return told(

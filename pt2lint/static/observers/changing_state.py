@@ -17,6 +17,7 @@ from pt2lint.static.observers.growing import (
 )
 from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import LIMIT, Decisive
+from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, parts, walk
 from pt2lint.static.values import (
@@ -117,8 +118,13 @@ class ChangingState:
         return False
 
     def hooks_itself(self, cls: ClassInfo) -> bool:
-        """Whether the object adds methods of its own as hooks to a module, which then holds it."""
+        """Whether the object adds methods of its own as hooks to a module, which then holds it, or is one that its file
+        adds."""
         words = self.at.models.last_words("forward hook")
+        module = cls.module
+        if "__call__" in cls.methods and any(module.says(f"{word}(") for word in words):
+            if cls.name in hooked.classes_added(module.tree, words):
+                return True
         return any(
             isinstance(call.func, ast.Attribute)
             and call.func.attr in words

@@ -4,9 +4,9 @@ adds it to what is compiled."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from pt2lint.static.source.nodes import walk
+from pt2lint.static.source.nodes import assigned_once, walk
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -31,6 +31,24 @@ def compiled_names(root: ast.AST, is_compiler: Callable[[ast.expr], bool]) -> se
             elif isinstance(node.func, ast.Attribute) and node.func.attr == "compile":
                 found |= head(node.func.value)
     return found
+
+
+def made_of(given: ast.expr, root: ast.AST) -> ast.expr | None:
+    """`Stats` of `Stats()`, and of `stats` where `stats = Stats()`: the class of an object that is added as a hook."""
+    made = assigned_once(given, root) if isinstance(given, ast.Name) else given
+    return made.func if isinstance(made, ast.Call) else None
+
+
+def classes_added(tree: ast.AST, adders: Collection[str]) -> set[str]:
+    """The names of the classes of which a file adds objects as hooks."""
+    functions = [node for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return {
+        cls.id
+        for root in (tree, *functions)
+        for call in statements(root)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in adders
+        if call.args and isinstance(cls := made_of(call.args[0], root), ast.Name)
+    }
 
 
 def head(node: ast.expr) -> set[str]:
