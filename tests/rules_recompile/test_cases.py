@@ -1312,6 +1312,8 @@ class Net(torch.nn.Module):
     def forward(self, x):
         self.step += 1  # PTR202
         self.step = self.step + 1  # PTR202
+        self.fresh = 0
+        self.fresh += 2
         self.rate *= 0.9
         self.counted += 1
         self.seen.append(x)  # PTR204

@@ -55,7 +55,7 @@ class ChangingState:
                 return
             if not isinstance(owner, Instance) or owner.cls is None or _comes_back(owner.cls, target.attr):
                 return
-            if self.at.functions.is_making(owner, frame):
+            if self.at.functions.is_making(owner, frame) or _starts_anew(target, self.at.functions.running()):
                 return
             if self.at.classes.is_module(owner.cls):
                 self.at.notebook.note(
@@ -394,13 +394,18 @@ def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) ->
     ) and not _made_first(place, statement, node)
 
 
-def _made_first(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
+def _made_first(place: ast.Attribute, statement: ast.stmt | ast.expr, node: FunctionNode) -> bool:
     """Whether the function writes the attribute, whatever comes, before it looks at it."""
     return any(
         isinstance(first, ast.Assign) and any(_is_attribute(target, place) for target in first.targets)
         for first in node.body
         if (first.end_lineno or 0) < statement.lineno
     )
+
+
+def _starts_anew(place: ast.Attribute, function: ast.AST | None) -> bool:
+    """Whether each call sets the number before it counts: `self.loss = 0`, then `self.loss += part`."""
+    return isinstance(function, FunctionNode) and _made_first(place, place, function)
 
 
 def _registers(method: FunctionNode, name: str) -> bool:
