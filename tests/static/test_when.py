@@ -113,7 +113,7 @@ CASES = {
     f"if is_long(x):\n    {ITEM}": [],
     # what nobody sets, or reading decides
     f"if x.shape[0] > 1:\n    {ITEM}": [],
-    f"if x.shape[0] == 2 and self.flag:\n    {ITEM}": ["self.flag"],
+    f"if x.shape[0] != 2 and self.flag:\n    {ITEM}": ["self.flag"],
     f"local = len(x)\nif local:\n    {ITEM}": [],
     f"if True:\n    {ITEM}": [],
 }
@@ -854,8 +854,12 @@ def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
         # one along a dimension
         ("x.shape[0] == 1", ("x.shape[0] == 1",)),
         ("x.size(0) == 1", ("x.size(0) == 1",)),
-        # other sizes, and more of one than that
-        ("x.shape[0] == 2", ()),
+        # another number, and more than one
+        ("x.shape[-1] == 3", ("x.shape[-1] == 3",)),
+        ("x.size(0) == 2", ("x.size(0) == 2",)),
+        ("x.shape[0] != 2", ()),
+        ("x.shape[0] > 2", ()),
+        ("x.shape[0] == len(self.parts)", ()),
         ("x.ndim > 2", ()),
         ("x.ndim != 2", ()),
     ],

@@ -17,7 +17,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     handed,
     is_by_default,
     is_filled,
-    is_of_one,
+    is_of_size,
     is_something,
     is_zero,
     looked_up,
@@ -406,7 +406,7 @@ class Asked:
                 return OFF  # an option that is None by default
         if asks and self.defaults.made_where_asked(left, frame):
             return OFF
-        if is_of_one(test, outcome, frame.block):
+        if is_of_size(test, outcome, frame.block):
             return ARGUMENT
         if (form := measures(left)) is not None and isinstance(right, ast.Constant):
             # That they are not so many says little, and `elif` again what the next test asks.

@@ -277,16 +277,19 @@ def counts(node: ast.expr) -> bool:
     )
 
 
-def is_of_one(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
-    """Whether a test comes out so where a tensor has one element along a dimension: `if n > 1:` the other way, of
-    `n = x.shape[0]`."""
+def is_of_size(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
+    """Whether a test comes out so where a tensor has a certain number of elements along a dimension, or one at most:
+    `x.shape[-1] == 3`, or `if n > 1:` the other way, of `n = x.shape[0]`."""
     wanted, asked = test.ops[0], test.comparators[0]
     number = asked.value if isinstance(asked, ast.Constant) else None
+    if type(number) is not int:
+        return False
+    equal = isinstance(wanted, ast.Eq if outcome else ast.NotEq)
     if number == 1:
-        one = isinstance(wanted, (ast.Eq, ast.LtE) if outcome else (ast.NotEq, ast.Gt))
-    else:
-        one = number == 2 and isinstance(wanted, ast.Lt if outcome else ast.GtE)
-    if not one:
+        equal = equal or isinstance(wanted, ast.LtE if outcome else ast.Gt)
+    elif number == 2:
+        equal = equal or isinstance(wanted, ast.Lt if outcome else ast.GtE)
+    if not equal:
         return False
     sizes = looked_up(test.left, block, looks=False)
     if isinstance(sizes, ast.Subscript):
