@@ -10,6 +10,9 @@ from pt2lint.rule import GraphBreak, calls
 TIME = "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep strftime localtime ctime"
 
 
+SPANS = ("call datetime.datetime", "call datetime.timedelta")
+
+
 class ClockCall(GraphBreak):
     """The clock is read in compiled code.
 
@@ -55,8 +58,7 @@ class ClockCall(GraphBreak):
         *calls("time", TIME),
         *calls("datetime.datetime", "now utcnow today fromtimestamp"),
         "call datetime.date.today",
-        "call datetime.datetime",
-        "call datetime.timedelta",
+        *SPANS,
     )
     says = "{code} asks the clock inside compiled code"
     repairs = (
@@ -66,6 +68,9 @@ class ClockCall(GraphBreak):
     instead = MappingProxyType(
         {
             "call time.sleep": "Wait around the call of the compiled function",
+            **dict.fromkeys(
+                SPANS, "Make it around the call of the compiled function, or count in plain numbers"
+            ),
             "": (
                 "Take the time around the call of the compiled function, or have `torch.profiler.profile` "
                 "measure it"
@@ -73,6 +78,10 @@ class ClockCall(GraphBreak):
         }
     )
     graph_breaks = ("GB0007", "GB0156", "GB0147")
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        span = "{code} makes a date or a time span, which Dynamo does not trace"
+        self.breaks(node, op, span if op.name in SPANS else self.says)
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         return op.name == "call time.sleep"  # which waits for something else
