@@ -32,6 +32,9 @@ UNCOMPILED = "a cache for code that is not compiled, as nothing here compiles th
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of
 )
+ALL_OVER = (
+    "one of many values that steer what is compiled, told at "  # the same, of what no one mends one by one
+)
 SHARED = "one cause, told at "  # how that begins of what has its cause with another finding, before its place
 ALIKE = (
     "the same lines, told at "  # how that begins of what was pasted into another file and given other names
@@ -278,7 +281,12 @@ class Finding:
         """Where a finding stands of which this one is a copy, in a file that is generated, or with which it has its
         cause or its function; "" for none."""
         return next(
-            (self.note.removeprefix(a) for a in (COPY, SHARED, PASTED, ALIKE) if self.note.startswith(a)), ""
+            (
+                self.note.removeprefix(a)
+                for a in (COPY, SHARED, PASTED, ALIKE, ALL_OVER)
+                if self.note.startswith(a)
+            ),
+            "",
         )
 
     @property

@@ -10,7 +10,19 @@ from dataclasses import replace
 from keyword import iskeyword
 from typing import NamedTuple, Protocol
 
-from pt2lint.finding import ALIKE, ASIDE, BY_ROW, COPY, ITERATES, NESTED, PASTED, SHARED, UNDER, Finding
+from pt2lint.finding import (
+    ALIKE,
+    ALL_OVER,
+    ASIDE,
+    BY_ROW,
+    COPY,
+    ITERATES,
+    NESTED,
+    PASTED,
+    SHARED,
+    UNDER,
+    Finding,
+)
 from pt2lint.op import DREW
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
@@ -23,12 +35,18 @@ UNROLLED_NO_MORE = (
 TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
 VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in a tensor
+NUMBERS_KEPT = (  # how it is said of a tensor that it is kept, or made, of what are Python's numbers before
+    " is a buffer",
+    "`torch.tensor` returns a tensor",
+    "`torch.as_tensor` returns a tensor",
+)
 SETTING = "PTS305"  # a setting of the whole process that hides what fails
 COMPILED = "PTB185"  # a call of an extension
 SAYS = ("PTB101", "PTB102")  # prints and logs
 ENTERED = "PTB180"  # a context manager
 SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
+PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which rows are picked: `x[mask]`
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 LINES = re.compile(r" \(line \d+\)")
@@ -38,6 +56,7 @@ TEXTS_AND_NUMBERS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|(?<![\w.])\d[\w.]*")
 AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
 PLACE = re.compile(r"([\w.]+) (?:==|!=|in|not in) ")  # an option, and what it is compared with
 NEAR = 10  # lines
+MANY = 10  # breaks below one root that no one mends one by one
 HEADER = 4000  # characters of a file in which it says where it comes from
 Arms = tuple[tuple[int, int], ...]
 
@@ -125,8 +144,8 @@ def _steered(alone: Sequence[tuple[Where, Finding]]) -> Iterator[tuple[int, Find
     written, and the first of them: it needs another algorithm, or to stay outside of the graph as a whole."""
     steered: dict[tuple[int, int, str], list[Finding]] = {}
     for at, finding in alone:
-        ready = any(fix.edits and not fix.is_workaround for fix in finding.fixes)
-        if at.function[2] and finding.code in (*VALUES, *ROWS) and finding.severity != "note" and not ready:
+        told = finding.severity != "note" and not _is_ready(finding)
+        if at.function[2] and finding.code in (*VALUES, *ROWS) and told:
             steered.setdefault(at.function, []).append(finding)
     for first, *others in steered.values():
         if len(others) >= 2:
@@ -219,9 +238,20 @@ def _told(
             lines = sorted({f.line for f in others} - {finding.line})
             same = [f.when for f in others if _is_same(finding, f)]
             when = tuple(text for text in finding.when if all(text in other for other in same))
+            when = tuple(text for text in when if not any(_is_otherwise(text, f, when) for f in others))
             finding = replace(finding, severity=worst, also=tuple(lines), when=when)
         result.append(finding)
     return result
+
+
+def _is_otherwise(text: str, other: Finding, when: Sequence[str]) -> bool:
+    """Whether another one takes just the opposite: `self.is_gru`, and `not self.is_gru`. One of them happens."""
+    for yes, no in (("not ", ""), (" is not None", " is None"), (" != ", " == ")):
+        for a, b in ((yes, no), (no, yes)):
+            is_there = text.startswith(a) if yes == "not " else a in text
+            if is_there and {text.replace(a, b, 1) if a else b + text} == {*other.when} - {*when}:
+                return True
+    return False
 
 
 def _left_by(finding: Finding) -> Iterator[int]:
@@ -256,6 +286,8 @@ def _covers(
         return True  # whoever mends the one reads the other
     if alike or _are_checks(at, leader, where, finding) or _is_made_by(at, leader, where, finding):
         return True
+    if _picks_again(leader, finding):
+        return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
 
@@ -275,6 +307,15 @@ def _picks_tested(
     origin = _origin(finding)
     made = place(int(origin[2])) if origin is not None and origin[1] == finding.path else None
     return made is not None and made.text.startswith(f"{mask} = ")
+
+
+def _picks_again(leader: Finding, finding: Finding) -> bool:
+    """Whether it picks rows by a view of the mask: `x[mask]`, then `y.masked_select(mask.view(-1, 1))`."""
+    picked = PICKED.search(leader.message) if leader.code in ROWS and finding.code in ROWS else None
+    if picked is None or not _costs_no_more(leader, finding):
+        return False
+    viewed = rf"(?<![\w.]){re.escape(picked[1])}\.(?:view|reshape|unsqueeze|expand|expand_as)\("
+    return re.search(viewed, finding.message) is not None
 
 
 def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
@@ -472,23 +513,25 @@ def place_in(body: Sequence[ast.stmt], line: int) -> Where:
     return _in(body, line, (0, 0, ""), ()) or Where((0, 0, ""), line, ())
 
 
-def _in(body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms) -> Where | None:
-    """The innermost statement of the body that holds the line."""
+def _in(
+    body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms, head: str = ""
+) -> Where | None:
+    """The innermost statement of the body that holds the line. Before the first one stands the block's head."""
     for number, statement in reversed([*enumerate(body)]):
         if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
             continue
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
             function = (statement.lineno, statement.end_lineno or 0, statement.name)
         for i, (part, chosen) in reversed([*enumerate(_parts(statement))]):
-            within = _in(part, line, function, (*arms, (statement.lineno, i)) if chosen else arms)
+            inner = (*arms, (statement.lineno, i)) if chosen else arms
+            within = _in(part, line, function, inner, _text(statement))
             if within is not None:
                 return within
         asserts = isinstance(statement, ast.Assert) or _raises(statement) or _demands(statement)
-        inner = (
-            body if function[2] and statement.lineno > function[0] else []
-        )  # a function may be parsed alone
-        before, after = inner[max(number - 1, 0) : number], inner[number + 1 : number + 2]
-        beside = "".join(map(_text, before)), "".join(map(_text, after))
+        alone = not function[2] or statement.lineno <= function[0]  # a function may be parsed alone
+        around = [] if alone else [head, *map(_text, body[max(number - 1, 0) : number + 2])]
+        i = min(number, 1) + 1  # where the statement itself stands in that
+        beside = (around[i - 1], "".join(around[i + 1 : i + 2])) if around else ("", "")
         return Where(function, statement.lineno, arms, asserts, _text(statement), beside)
     return None
 
@@ -536,17 +579,64 @@ def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
 
 
 def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, in which those that read the values of one buffer are notes but for one of them, in whichever file
-    they stand: who keeps a number of Python in its place mends them all. So are those of one setting of the process."""
+    """The findings, in which those that read the values of one buffer, or of one tensor that is made of Python's
+    numbers, are notes but for one of them, in whichever file they stand: who keeps the numbers beside it mends them
+    all. So are those of one setting of the process, and what steers one root all over."""
 
     def cause(finding: Finding) -> Hashable:
         if finding.code == SETTING:
             return (SETTING, finding.message)
         origin = _origin(finding) if finding.code in VALUES else None
-        return origin if origin is not None and origin[0].endswith(" is a buffer") else None
+        return origin if origin is not None and origin[0].endswith(NUMBERS_KEPT) else None
 
     under = {id(f): first for first, others in _alike(findings, cause) for f in others}
-    return _shared(findings, under, SHARED)
+    under.update(_sparse_within(f for f in findings if id(f) not in under))
+    return _shared(_shared(findings, under, SHARED), dict(_steered_all_over(findings, under)), ALL_OVER)
+
+
+def _sparse_within(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
+    """The ids of calls with a sparse tensor, and what is told of the same tensor inside of what they call."""
+    sparse = [f for f in findings if f.code == SPARSE and f.severity != "note" and f.verdict is None]
+    for finding in sparse:
+        for inner in sparse:
+            steps = {(step.path, step.line) for step in inner.flow[1:]}
+            within = (finding.path, finding.line) in steps and {*inner.when} <= {*finding.when}
+            if within and inner is not finding:
+                yield id(finding), inner
+                break
+
+
+def _steered_all_over(
+    findings: Sequence[Finding], under: Mapping[int, Finding]
+) -> Iterator[tuple[int, Finding]]:
+    """The ids of breaks below one root that values steer at as many places as no one mends one by one, and the one
+    that tells them: it stays outside of the graph as a whole, or is written anew."""
+    below: dict[tuple[str, int, str], list[Finding]] = {}
+    for finding in findings:
+        if (
+            finding.severity != "note"
+            and finding.verdict is None
+            and id(finding) not in under
+            and finding.flow
+        ):
+            if finding.code in (*VALUES, *ROWS) and not _is_ready(finding):
+                root = finding.flow[0]
+                below.setdefault((root.path, root.line, root.message), []).append(finding)
+    for several in below.values():
+        first = min(several, key=_told_first)
+        for finding in several if len(several) >= MANY else ():
+            held = {*first.when} <= {*finding.when} and _roots(finding) <= _roots(first)
+            if finding is not first and held:
+                yield id(finding), first
+
+
+def _roots(finding: Finding) -> int:
+    return finding.price.roots if finding.price is not None else 0
+
+
+def _is_ready(finding: Finding) -> bool:
+    """Whether an edit is ready that mends it."""
+    return any(fix.edits and not fix.is_workaround for fix in finding.fixes)
 
 
 def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
@@ -566,24 +656,40 @@ def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Fin
 
 def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
     """The findings, in which those of statements that are alike in several files, with what stands before and after
-    them, are notes but for those in one of the files: one model was made of the other."""
+    them, are notes but for those in one of the files: one model was made of the other. So are those of the same
+    statement, with the one before it or after it, in functions of one name."""
     places: dict[int, Where] = {}
 
-    def shapes(finding: Finding) -> Hashable:
+    def stands(finding: Finding) -> Where | None:
         at = _mended(finding, known)
+        if at is not None:
+            places[id(finding)] = at
+        return at
+
+    def shapes(finding: Finding) -> Hashable:
+        at = stands(finding)
         if at is None or not all(at.beside):
             return None
-        places[id(finding)] = at
         return (finding.code, *map(_shape, (at.text, *at.beside)))
 
+    def named(finding: Finding) -> Hashable:
+        at = stands(finding) if finding.code in (*VALUES, *ROWS) else None
+        return None if at is None else (finding.code, at.function[2], at.text)
+
     under: dict[int, Finding] = {}
-    for first, others in _alike(findings, shapes):
-        where = places[id(first)]
-        for finding in others:
-            at = places[id(finding)]
-            same = at.text == where.text or not {*enumerate(at.beside)}.isdisjoint(enumerate(where.beside))
-            if same and _is_elsewhere(finding, first):
-                under[id(finding)] = first
+    for key in (shapes, named):
+        for first, others in _alike(findings, key):
+            where = places[id(first)]
+            for finding in others:
+                at = places[id(finding)]
+                beside = {(i, text) for i, text in enumerate(at.beside) if text}
+                same = not beside.isdisjoint(enumerate(where.beside))
+                if not same and (key is named or at.text != where.text):
+                    continue
+                if _is_elsewhere(finding, first) and id(finding) not in under and id(first) not in under:
+                    under[id(finding)] = first
+    for one, first in under.items():  # what tells others may be told by another one for its function's name
+        under[one] = under.get(id(first), first)
     place = {f"{PASTED}{f.place}": f"{ALIKE}{under[id(f)].place}" for f in findings if id(f) in under}
     told = [replace(f, note=place[f.note]) if f.note in place else f for f in findings]
     return _shared(told, under, ALIKE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import import_module
 
-from pt2lint.finding import ALIKE, PASTED, Finding, Problem, RulePage
+from pt2lint.finding import ALIKE, ALL_OVER, PASTED, Finding, Problem, RulePage
 from pt2lint.report.models import Model
 from pt2lint.report.place import Place
 
@@ -69,10 +69,11 @@ class Report:
 
     @cached_property
     def pasted(self) -> dict[str, list[Finding]]:
-        """By the place of a finding, those of the same function, or the same lines, in other files."""
+        """By the place of a finding, those of the same function, or the same lines, in other files, or of
+        the values that steer the same root."""
         found: dict[str, list[Finding]] = {}
         for finding in self.findings:
-            if finding.note.startswith((PASTED, ALIKE)):
+            if finding.note.startswith((PASTED, ALIKE, ALL_OVER)):
                 found.setdefault(finding.copy_of, []).append(finding)
         return found
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pt2lint.cli import main
-from pt2lint.finding import Finding
-from pt2lint.project.gather import place_in
+from pt2lint.finding import Finding, Step
+from pt2lint.project.gather import place_in, with_causes_told_once
 from pt2lint.static.change import around
 
 HEAD = "import torch\nfrom torch import nn\n\n"
@@ -782,13 +782,13 @@ def test_a_function_that_is_pasted_into_another_file_is_told_once(capsys: pytest
     Path("b.py").write_text(HEAD + _pasted("B", "x = x.cos()").replace("relu", "exp"))
     Path("c.py").write_text(HEAD + _pasted("B").replace("relu", "exp"))
     found = [(f["path"], f["severity"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTB103"]
-    note = "the same function, told at a.py:8"
-    assert found == [("a.py", "warning", ""), ("b.py", "warning", ""), ("c.py", "note", note)]
+    notes = [f"the same {what}, told at a.py:8" for what in ("lines", "function")]
+    assert found == [("a.py", "warning", ""), ("b.py", "note", notes[0]), ("c.py", "note", notes[1])]
     main(["--no-cache", "."])
-    assert "= then also: c.py:8" in capsys.readouterr().out
+    assert "= then also: b.py:8, c.py:8" in capsys.readouterr().out
     main(["--no-cache", "--format", "sarif", "."])
     told = json.loads(capsys.readouterr().out)["runs"][0]["results"][0]["relatedLocations"]
-    assert [each["physicalLocation"]["artifactLocation"]["uri"] for each in told] == ["a.py", "c.py"]
+    assert [each["physicalLocation"]["artifactLocation"]["uri"] for each in told] == ["a.py", "b.py", "c.py"]
 
 
 ALIKE_IN = """
@@ -990,3 +990,126 @@ def test_a_defect_costs_what_failed_and_one_line(
         err
         == "bad.py: pt2lint failed on this file (KeyError: 'seven'): a defect of pt2lint, please report it\n"
     )
+
+
+STEERS = """
+def f{i}(x: torch.Tensor):
+    return x * (x > {i}).nonzero().sum()
+"""
+
+
+@pytest.mark.parametrize(("places", "told"), [(9, 9), (10, 1)])
+def test_what_steers_one_root_all_over_is_told_once(
+    capsys: pytest.CaptureFixture[str], places: int, told: int
+) -> None:
+    calls = "".join(f"        x = f{i}(x)\n" for i in range(places))
+    functions = "".join(STEERS.format(i=i) for i in range(places))
+    model = f"\nclass M(nn.Module):\n    def forward(self, x: torch.Tensor):\n{calls}        return x\n"
+    Path("m.py").write_text(HEAD + functions + model)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert len(found) == told
+
+
+EITHER = """
+class M(nn.Module):
+    def __init__(self, gated: bool):
+        super().__init__()
+        self.one, self.other, self.gated = nn.GRU(2, 2), nn.LSTM(2, 2), gated
+
+    def forward(self, x: torch.Tensor):
+        if self.gated:
+            y, _ = self.one(x.relu())
+        else:
+            y, _ = self.other(x.relu())
+        return y.relu()
+"""
+
+
+def test_what_happens_either_way_has_no_condition(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + EITHER)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["when"], f["also"]) for f in found] == [([], [14])]
+    Path("m.py").write_text(HEAD + EITHER.replace("self.other(x.relu())", "x, 1"))
+    assert [f["when"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == [["self.gated"]]
+
+
+@pytest.mark.parametrize(("mask", "told"), [("mask", [[10]]), ("(x < 0)", [[], []])])
+def test_rows_that_a_view_of_the_mask_picks(
+    capsys: pytest.CaptureFixture[str], mask: str, told: list[list[int]]
+) -> None:
+    code = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        mask = x > 0
+        kept = x[mask]
+        y = y.relu()
+        rows = torch.masked_select(y, MASK.view(-1, 1))
+        return kept, rows
+"""
+    Path("m.py").write_text(HEAD + code.replace("MASK", mask))
+    assert [f["also"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == told
+
+
+SIZES = """
+class NAME(nn.Module):
+    def forward(self, x: torch.Tensor, masks: torch.Tensor):
+        count = masks.sum()
+        if count > 0:
+            total = RESULT
+        else:
+            total = x.sum()
+        return AFTER
+"""
+
+
+@pytest.mark.parametrize(("method", "told"), [("forward", ["a.py"]), ("other", ["a.py", "b.py"])])
+def test_a_statement_of_functions_of_one_name_with_the_one_before_it(
+    capsys: pytest.CaptureFixture[str], method: str, told: list[str]
+) -> None:
+    one = (
+        SIZES.replace("RESULT", "x[masks].log().sum()").replace("AFTER", "total, count").replace("NAME", "A")
+    )
+    other = SIZES.replace("RESULT", "x.exp()").replace("AFTER", "total.relu()").replace("NAME", "B")
+    if method == "other":
+        other = other.replace("def forward", "def other") + (
+            "\n    def forward(self, x: torch.Tensor, masks: torch.Tensor):\n"
+            "        return self.other(x.relu(), masks).relu()\n"
+        )
+    Path("a.py").write_text(HEAD + one)
+    Path("b.py").write_text(HEAD + other)
+    found = [f for f in rows(capsys, ".") if f["severity"] != "note" and f["code"] == "PTB110"]
+    assert [f["path"] for f in found] == told
+
+
+MADE = """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, sizes: list[int]):
+        shapes = torch.as_tensor(sizes)
+        y = split(x.relu(), shapes)
+        for n in shapes:
+            y = y + torch.zeros(n).sum()
+        return y
+"""
+
+
+def test_what_reads_numbers_that_one_tensor_is_made_of_is_told_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    used = "\n\ndef split(x, shapes):\n    return x.split(shapes.tolist())[0]\n"
+    Path("b.py").write_text("import torch\n" + used)
+    Path("m.py").write_text(HEAD + "from b import split\n" + MADE)
+    assert len([f for f in rows(capsys, ".") if f["severity"] != "note"]) == 1
+
+
+def test_a_call_with_a_sparse_tensor_is_told_with_what_it_calls() -> None:
+    there = Step("m.py", 9, "calls `P.forward`")
+    flow = (Step("m.py", 5, "`M.forward` is compiled"),)
+    call = _sparse("m.py", 9, flow)
+    inner = _sparse("p.py", 20, (*flow, there))
+    told = with_causes_told_once([call, inner, _sparse("m.py", 11, flow)])
+    assert [f.severity for f in told] == ["note", "warning", "warning"]
+    assert told[0].note == "one cause, told at p.py:20"
+
+
+def _sparse(path: str, line: int, flow: tuple[Step, ...]) -> Finding:
+    return Finding("PTB170", "sparse", "uses a sparse tensor", path, line, 1, line, 9, "warning", flow=flow)
