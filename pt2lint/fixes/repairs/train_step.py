@@ -124,7 +124,10 @@ def _goes_over(loop: ast.For, ops: Iterable[Op]) -> bool:
 
 
 def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | None:
-    parts = _parts(function, step, trains)
+    known: dict[tuple[ast.AST, bool], list[_Part]] = function.memo.setdefault("parts of steps", {})
+    if (step.node, trains) not in known:  # each break of a step asks for them
+        known[step.node, trains] = _parts(function, step, trains)
+    parts = known[step.node, trains]
     names = [part.name for part in parts]
     taken = [name for name in names if re.search(rf"\b{name}\b", step.file.source)]
     if not parts or len(set(names)) < len(names) or taken:
