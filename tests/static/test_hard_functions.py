@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -180,3 +181,62 @@ if __name__ == "__main__":
 def test_what_is_empty_is_followed(parameter: str, statement: str, tmp_path: Path) -> None:
     source = AROUND.format(parameter, statement)
     assert any(finding.code == "PTB103" for finding in found(tmp_path / "m.py", source))
+
+
+NET = """
+class Net(nn.Module):
+    def __init__(self, options):
+        super().__init__()
+        self.options = options
+
+    def forward(self, x):
+        return x * 2 if self.options.epoch > 3 else x
+
+model = torch.compile(Net(options))
+"""
+METHOD = """
+    def run{i}(self, model):
+        self.model.load_state_dict(self.state{i})
+        if self.model{i}:
+            torch.save(model.state_dict(), "a{i}")
+"""
+# What stands before, what is repeated, and how much more work twice as many may be. A repair of each break of a
+# function looks at all of it.
+REPEATED = {
+    "options of a compiled module": (NET, "options.epoch = {i}\nprint(options.rate)\n", 2.5),
+    "inputs of a compiled module": (NET, "a{i} = cut(x, {i})\nmodel(a{i})\n", 2.4),
+    "methods that ask whether there is a module": ("class Trainer:\n", METHOD, 2.7),
+    "numbers in branches": (
+        HARD.ROOT + "    if n:\n        pass\n",
+        "    elif n == {i}:\n        y = x[{i}].item() + 1\n",
+        2.7,
+    ),
+    "losses": (HARD.ROOT, "    y = (x * {i}).sum()\n    y.backward()\n", 4.5),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_work_grows_with_the_file(name: str, tmp_path: Path) -> None:
+    """Counted in calls: what looks through a whole file for each of its statements takes four times as much for twice
+    as many, and what looks through a function in a function that does, eight times."""
+    start, text, most = REPEATED[name]
+
+    def calls(repeated: int) -> int:
+        file = tmp_path / f"hard{repeated}.py"
+        file.write_text(HARD.HEAD + start + "".join(text.replace("{i}", str(i)) for i in range(repeated)))
+        count = 0
+
+        def counted(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(counted)
+        try:
+            lint([str(file)])
+        finally:
+            sys.setprofile(None)
+        return count
+
+    calls(1)  # loads the rules and LibCST
+    one, some, more = calls(1), calls(20), calls(40)
+    assert more - one < most * (some - one)
