@@ -8,6 +8,7 @@ import libcst as cst
 from pt2lint.fixes.file import class_around
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule.loop_turns import loops_around
 
 FACTORIES = (
     "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
@@ -51,7 +52,8 @@ class RequiresGrad(GraphBreak):
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `requires_grad_()` of a
     tensor that is neither an input nor returned is fine from 2.13 on, where the graph does not end while it is still
-    wanted, as at `torch.autograd.grad`; so it is in a `backward` that is written by hand (measured on 2.13).
+    wanted, as at `torch.autograd.grad`; so it is in a `backward` that is written by hand, and in a loop that computes a
+    gradient, which Dynamo leaves to Python before a graph returns the tensor (measured on 2.13).
     """
 
     code = "PTB161"
@@ -104,7 +106,8 @@ class RequiresGrad(GraphBreak):
         if op.name == OF_MODULE and not self._switches(op):
             return
         if op.name.startswith("call torch.Tensor."):
-            variant = f"{op.name} kept inside" if self._stays(node) else ""
+            kept = not op.detail("input") and self._stays(node)
+            variant = f"{op.name} kept inside" if kept else ""
         elif op.name.startswith("call "):
             if op.arg("requires_grad") == "bool":
                 asked = self._mode(node)
@@ -139,7 +142,7 @@ class RequiresGrad(GraphBreak):
 
     def _stays(self, node: cst.CSTNode) -> bool:
         """Whether the function returns nothing but detached tensors, or gradients, and computes no gradient after it:
-        that ends the graph, which then returns the tensor."""
+        that ends the graph, which then returns the tensor. In a loop it leaves the function to Python instead."""
         from pt2lint.fixes.rewrite import enclosing_function
 
         owner = enclosing_function(self.function, node)
@@ -147,8 +150,10 @@ class RequiresGrad(GraphBreak):
             return True
         first = self.function.range(node)[0]
         last = self.function.range(owner)[2] if owner is not None else first
-        if any(o.name in GRADIENTS and first <= o.line <= last for o in self.function.ops):
-            return False
+        wanted = [o.line for o in self.function.ops if o.name in GRADIENTS and first <= o.line <= last]
+        if wanted:
+            loops = [self.function.range(loop) for loop in loops_around(self.function, node)]
+            return any(begin <= line <= end for begin, _, end, _ in loops for line in wanted)
         returned = [line for line in self.text(owner).splitlines() if "return " in line] if owner else []
         return bool(returned) and all(".detach()" in line for line in returned)
 

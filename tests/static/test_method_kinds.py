@@ -46,7 +46,7 @@ class Exp(torch.autograd.Function):
 
 class Net(torch.nn.Module):
     def forward(self, x):
-        return Exp.run(x)
+        return Exp.run(x) + Exp().apply(x)  # PTB191
 """,
     "functions that are marked": """
 def counting(run):

@@ -1168,6 +1168,22 @@ class M(nn.Module):
     assert sure(code) == [("PTB161", line) for line in told if not left]
 
 
+@pytest.mark.parametrize("loop", [False, True])
+def test_a_loop_that_computes_gradients_is_left_before_they_are_wanted(loop: bool) -> None:
+    code = f"""
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        {"for _ in range(3)" if loop else "with torch.enable_grad()"}:
+            y = x.detach() + 1
+            y.requires_grad_()
+            grad = torch.autograd.grad((y * y).sum(), y)[0]
+            x = y.detach() - grad
+        return x
+"""
+    computed = ("PTB160", "grad = torch.autograd.grad((y * y).sum(), y)[0]")
+    assert sure(code) == ([computed] if loop else [("PTB161", "y.requires_grad_()"), computed])
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [

@@ -63,13 +63,15 @@ class MethodKinds:
         self.at.notebook.note(node, "call class method of function", within, details=words, place=place)
 
     def owner(self, node: ast.expr, env: Env, frame: Frame) -> ClassInfo | None:
-        """The class of the project that the expression is, or is an object of."""
+        """The class of the project that the expression is, or is an object of: `Exp`, `self.exp`, `Exp()`."""
+        made = isinstance(node, ast.Call)
+        node = node.func if isinstance(node, ast.Call) else node
         if not isinstance(node, (ast.Name, ast.Attribute)):
             return None
         value = self.at.expressions.again(node, env, frame)
         if isinstance(value, Class):
             return value.info
-        return value.cls if isinstance(value, Instance) else None
+        return value.cls if isinstance(value, Instance) and not made else None
 
     def roles(self, cls: ClassInfo, node: FunctionNode) -> list[str]:
         """What each decorator is, the outermost first: "static method", "class method", "disables" or ""."""
