@@ -58,6 +58,7 @@ FUNCTIONAL = (
     "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum istft "
     "meshgrid norm split stft tensordot unique unique_consecutive"
 )
+MAKING = ("torch.tensor", "torch.as_tensor")  # a tensor, of anything
 # Where torch has these from.
 HOMES = {
     "torch._tensor.Tensor": "torch.Tensor",
@@ -82,10 +83,12 @@ def called(call: Call) -> Value:
         if not receiver.sure and value.sure:
             value = Tensor(value.dtype, value.origin, False)
     last = name.rsplit(".", 1)[-1]
+    if name in MAKING and isinstance(value, Tensor) and not value.sure:
+        value = value.but(sure=True)  # whatever it is made of
     value = literal_dtype(name, args, kwargs, value)
     if isinstance(value, Tensor):
         value.ndim = result_ndim(last, args, kwargs, receiver)
-        if name in ("torch.tensor", "torch.as_tensor") and args and tensor_of(args[0]) is None:
+        if name in MAKING and args and tensor_of(args[0]) is None:
             known = args[0].elts if isinstance(args[0], Seq) else [args[0]]
             # Dynamo knows the values of a constant tensor of one element, and what is computed of it.
             value.leaf = CONSTANT if known is not None and len(known) == 1 else 0

@@ -15,6 +15,7 @@ import pytest
 from pt2lint.libraries import load, numpy_linalg
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
+from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.values import Ext, Seq, Tensor
 from tests.linting import findings
@@ -786,3 +787,74 @@ def f(x: torch.Tensor):
 """
     found = [(f.code, f.line) for f in lint(["m.py"], None, {"m.py": source}).findings]
     assert found == [("PTB187", 19), ("PTB187", 20)]
+
+
+# Lines that end the graph in a method that is compiled; `told` stands behind them.
+METHODS = {
+    "a loader of a class of the project": """
+class Batches(torch.utils.data.DataLoader):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.collate_fn = list
+
+class Rows(torch.utils.data.DataLoader):
+    def __iter__(self):
+        return iter([torch.ones(2)])
+
+class Step:
+    def __init__(self, rows):
+        self.batches, self.rows = Batches(rows), Rows(rows)
+
+    def run(self, x: torch.Tensor):
+        for row in self.rows:
+            x = x + row
+        x = x * len(self.batches)  # told
+        for row in self.batches:  # told
+            x = x + row
+        return x
+""",
+    "a tensor of what NumPy computes of a number": """
+class Step:
+    def __init__(self, alpha):
+        self.log_alpha = torch.tensor(np.log(alpha), dtype=float, requires_grad=True)
+
+    def run(self, x: torch.Tensor):
+        self.alpha = self.log_alpha.exp().item()  # told
+        return x
+""",
+    "flags of losses": """
+class Step:
+    def __init__(self, average=True):
+        self.average = average
+
+    def run(self, x: torch.Tensor, y: torch.Tensor):
+        loss = nn.CrossEntropyLoss(weight=None, size_average=self.average)
+        return loss(x, y) + nn.MSELoss(size_average=self.average)(x, x + 1)  # told
+""",
+    "a numbered bar": """
+class Step:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def run(self, x: torch.Tensor):
+        bar = tqdm(self.rows)  # told
+        for i, row in enumerate(bar):  # told
+            x = x + i
+        return x
+""",
+    "a flag that is on by default": """
+class Step:
+    def run(self, x: torch.Tensor, train=True, learn=False):
+        x = x + torch.zeros(2, requires_grad=learn)
+        return x + torch.zeros(2, requires_grad=train)  # told
+""",
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_methods_do(name: str) -> None:
+    code = "import numpy as np\nimport torch\nfrom torch import nn\nfrom tqdm import tqdm\n" + METHODS[name]
+    settings = Settings(root_names=("m.Step.run",))
+    found = {f.line for f in lint(["m.py"], settings, {"m.py": code}).findings if f.code.startswith("PTB")}
+    told = {number for number, line in enumerate(code.split("\n"), 1) if line.endswith("# told")}
+    assert found == told

@@ -438,13 +438,12 @@ class Calls:
         self.refused(node, value, "goes over", frame)
         among = options(value)
         for o in among:
-            if (
-                isinstance(o, Instance)
-                and o.external
-                and self.at.notebook.listens(f"iterate {o.external}", frame)
-            ):
+            if not isinstance(o, Instance):
+                continue
+            kind = o.external or self.at.classes.loader(o.cls)
+            if kind and self.at.notebook.listens(f"iterate {kind}", frame):
                 details = {"maybe": "yes"} if len(among) > 1 else None
-                self.at.notebook.note(node, f"iterate {o.external}", frame, details=details)
+                self.at.notebook.note(node, f"iterate {kind}", frame, details=details)
 
 
 def _given(listed: Sizes, args: list[Value], kwargs: dict[str, Value]) -> list[Value]:

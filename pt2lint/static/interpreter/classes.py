@@ -142,6 +142,17 @@ class Classes:
         """Whether it is a function with a gradient of its own."""
         return any(self.at.models.plays(base, "differentiable function") for base in self.bases(cls)[1])
 
+    def loader(self, cls: ClassInfo | None) -> str:
+        """The loader outside the project that the class is one of, which is gone over and counted as the class does
+        not itself; "" where it is none."""
+        if cls is None:
+            return ""
+        own, external, _ = self.bases(cls)
+        base = next((base for base in external if self.at.models.plays(base, "loader")), "")
+        if base and any(_first(own, name) for name in ("__iter__", "__len__")):
+            return ""
+        return base
+
     def is_differentiable(self, cls: ClassInfo | None, method: ast.AST) -> bool:
         """Whether it is the `forward` of a function with a `backward` of its own."""
         if cls is None or getattr(method, "name", "") != "forward" or not self.is_function(cls):

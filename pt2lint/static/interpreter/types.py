@@ -215,7 +215,8 @@ class Types:
                     elem = next((v for v in o.items.values() if "tensor" in self.sort(v, depth + 1)), elem)
                 kinds.append(f"{o.type if isinstance(o, Seq) else 'dict'} of {self.sort(elem, depth + 1)}")
             elif isinstance(o, Instance):
-                kinds.append(o.external or ("module" if self.at.classes.is_module(o.cls) else "object"))
+                module = "module" if self.at.classes.is_module(o.cls) else ""
+                kinds.append(o.external or module or self.at.classes.loader(o.cls) or "object")
             elif isinstance(o, Ext):
                 kinds.append("external " + o.name)
             elif isinstance(o, Func):
