@@ -7,6 +7,8 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
+CONTAINERS = ("list of", "dict of", "tuple of")
+
 
 class DeepcopyCall(GraphBreak):
     """`copy.deepcopy` in compiled code ends the graph.
@@ -43,8 +45,8 @@ class DeepcopyCall(GraphBreak):
     ```
 
     ## Versions
-    Measured: a tensor, a module, a container of them or an object that holds them breaks on torch 2.6 to 2.15. A
-    container of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
+    Measured: a tensor, a module, a container of them or of arrays or an object that holds them breaks on torch 2.6 to
+    2.15. A container of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
     """
 
     code = "PTB130"
@@ -60,13 +62,15 @@ class DeepcopyCall(GraphBreak):
             ),
         }
     )
-    graph_breaks = ("GB4198", "GB0179")
+    graph_breaks = ("GB4198", "GB0179", "GB0055")
 
     INVALID = (
         "from copy import deepcopy\nreturn deepcopy({'a': x})['a'] + 1",
         "import copy\nlin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    return copy.deepcopy(lin)(x)",
         "import copy\nclass Kept:\n    def __init__(self, t):\n        self.t = t\ndef f(x, m, i):\n"
         "    return copy.deepcopy(Kept(torch.relu(x))).t",
+        "import copy\nkept = [0]\nfor row in x.numpy():\n    kept.append(row + 1)\n"
+        "return x + copy.deepcopy(kept[1:])[0]",
     )
     VALID = (
         "import copy\nreturn x + copy.deepcopy([1, 2])[0]",
@@ -79,5 +83,7 @@ class DeepcopyCall(GraphBreak):
         copied = op.arg(0, "x")
         if "tensor" in copied or "module" in copied or "torch.nn." in copied:
             self.breaks(node, op, self.says)
-        elif copied.startswith(("list of", "dict of", "tuple of")):
+        elif copied.startswith(CONTAINERS) and "array" in copied:
+            self.breaks(node, op, "{code} copies arrays, tensors to Dynamo, outside the graph")
+        elif copied.startswith(CONTAINERS):
             self.breaks(node, op, "{code} is a copy that Dynamo does not trace", f"{op.name} of plain values")

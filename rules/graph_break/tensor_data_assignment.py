@@ -84,11 +84,17 @@ class TensorDataAssignment(GraphBreak):
         "        p.data = p.data.clamp(0, 1)\n    return lin(x)",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    for name, p in lin.named_parameters():\n"
         "        p.data = p.data.clamp(0, 1)\n    return lin(x)",
+        "class Scaled(torch.nn.Module):\n    def __init__(self, module, name='weight'):\n        super().__init__()\n"
+        "        self.module, self.name = module, name\n"
+        "    def forward(self, x, m, i):\n        w = getattr(self.module, self.name + '')\n"
+        "        w.data = w.data.clamp(0, 1)\n        return self.module(x) * w.sum()\n"
+        "f = Scaled(torch.nn.Linear(4, 4))",
     )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return op.name in PARTS or not op.detail("input")
+        # What is known by its use alone may have been there before: `u = getattr(self.module, "weight_u")`.
+        return op.name in PARTS or not (op.detail("input") or "is used as a tensor" in op.why)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
