@@ -111,6 +111,10 @@ def dictionary(call: Call, first: Value) -> Value:
 
 
 def numbered(call: Call, first: Value) -> Value:
+    if isinstance(first, Instance) and first.external and not call.models.plays(first.external, "loader"):
+        call.note(
+            f"iterate {first.external}"
+        )  # a bar; drawing from a loader is told as what `enumerate` is given
     return Seq(None, Seq([INT, call.element(first)], None, "tuple"), "generator")
 
 

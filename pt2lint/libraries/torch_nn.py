@@ -262,8 +262,9 @@ def walked(call: Call) -> Value:
 
 
 def loss(call: Call) -> Value:
-    """`nn.MSELoss(size_average=False)`: Dynamo does not trace how these flags become `reduction`."""
-    if {"size_average", "reduce"} & set(call.kwargs):
+    """`nn.MSELoss(size_average=False)`: Dynamo does not trace how these flags become `reduction`, but that it makes
+    CrossEntropyLoss itself."""
+    if {"size_average", "reduce"} & set(call.kwargs) and not call.name.endswith(".CrossEntropyLoss"):
         words = {"why": "Dynamo does not trace what `size_average` and `reduce` become", "instead": REDUCTION}
         call.note("call breaking", details=words)
     return made(call)

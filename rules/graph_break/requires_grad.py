@@ -9,6 +9,8 @@ from pt2lint.fixes.file import class_around
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 from pt2lint.rule.loop_turns import loops_around
+from pt2lint.rule.syntax import function_around
+from pt2lint.rule.tree import is_name
 
 FACTORIES = (
     "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
@@ -52,8 +54,9 @@ class RequiresGrad(GraphBreak):
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. `requires_grad_()` of a
     tensor that is neither an input nor returned is fine from 2.13 on, where the graph does not end while it is still
-    wanted, as at `torch.autograd.grad`; so it is in a `backward` that is written by hand, and in a loop that computes a
-    gradient, which Dynamo leaves to Python before a graph returns the tensor (measured on 2.13).
+    wanted, as at `torch.autograd.grad`; so it is in a `backward` that is written by hand and computes none
+    itself, and in a loop that computes one, which Dynamo leaves to Python before a graph returns the tensor (measured
+    on 2.13).
     """
 
     code = "PTB161"
@@ -133,12 +136,21 @@ class RequiresGrad(GraphBreak):
         return entry is not None and leave is not None and _turned(entry) | _turned(leave) == {True, False}
 
     def _mode(self, node: cst.CSTNode) -> str | None:
-        """`self.training` or `x.requires_grad`, where that decides whether a gradient is required."""
+        """`self.training`, `x.requires_grad` or a flag that is on by default, where that decides whether a gradient is
+        required."""
         for arg in node.args if isinstance(node, cst.Call) else ():
             if arg.keyword is not None and arg.keyword.value == "requires_grad":
                 asks = isinstance(arg.value, cst.Attribute) and arg.value.attr.value in DECIDING
-                return self.text(arg.value) if asks else None
+                return self.text(arg.value) if asks or self._is_on(node, arg.value) else None
         return None
+
+    def _is_on(self, node: cst.CSTNode, flag: cst.BaseExpression) -> bool:
+        """Whether it is a parameter of the function around, with True as its default."""
+        owner = function_around(self.function, node)
+        given = [*owner.params.params, *owner.params.kwonly_params] if owner is not None else []
+        return isinstance(flag, cst.Name) and any(
+            p.name.value == flag.value and p.default is not None and is_name(p.default, "True") for p in given
+        )
 
     def _stays(self, node: cst.CSTNode) -> bool:
         """Whether the function returns nothing but detached tensors, or gradients, and computes no gradient after it:
@@ -146,14 +158,14 @@ class RequiresGrad(GraphBreak):
         from pt2lint.fixes.rewrite import enclosing_function
 
         owner = enclosing_function(self.function, node)
-        if owner is not None and owner.name.value == "backward" and owner.decorators:  # a static method
-            return True
         first = self.function.range(node)[0]
         last = self.function.range(owner)[2] if owner is not None else first
         wanted = [o.line for o in self.function.ops if o.name in GRADIENTS and first <= o.line <= last]
         if wanted:
             loops = [self.function.range(loop) for loop in loops_around(self.function, node)]
             return any(begin <= line <= end for begin, _, end, _ in loops for line in wanted)
+        if owner is not None and owner.name.value == "backward" and owner.decorators:  # a static method
+            return True
         returned = [line for line in self.text(owner).splitlines() if "return " in line] if owner else []
         return bool(returned) and all(".detach()" in line for line in returned)
 
