@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pt2lint.finding import Finding
-from pt2lint.project.config import Configs
+from pt2lint.project.config import Configs, Settings
 
 UNFORESEEN = "PTB900"
 
@@ -26,8 +26,18 @@ class Understood:
         self._graph_breaks: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, findings: Sequence[Finding]) -> list[Finding]:
-        """The findings, in their order."""
-        return [self._told(finding) if finding.code == UNFORESEEN else finding for finding in findings]
+        """The findings, in their order; those whose code nobody asked for without fixes, which are then not proven."""
+        return [
+            replace(finding, fixes=())
+            if not self._settings(finding.path).wants(finding.code, finding.path)
+            else self._told(finding)
+            if finding.code == UNFORESEEN
+            else finding
+            for finding in findings
+        ]
+
+    def _settings(self, path: str) -> Settings:
+        return self._configs.of(os.path.dirname(path) or ".")
 
     def _told(self, finding: Finding) -> Finding:
         if finding.fixes:
@@ -70,7 +80,7 @@ class Understood:
         from pt2lint.static.engine import lint
         from pt2lint.static.source.project import module_name
 
-        settings = self._configs.of(os.path.dirname(path) or ".")
+        settings = self._settings(path)
         root = f"{module_name(path)[0]}:{name}"
         wanted = replace(
             settings, select=(), extend_select=(), ignore=(), pedantic=True, root_names=(*settings.root_names, root)

@@ -89,6 +89,20 @@ def test_the_rule_that_knows_the_statement(
     assert found.fixes[0].description.startswith("Keep the value as a tensor")
 
 
+def test_what_nobody_asked_for_has_no_fixes_to_prove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(CODE)
+    item = next(
+        one for one in lint(["m.py"], Settings(root_names=("m:by_item",))).findings if one.code == "PTB103"
+    )
+    assert item.fixes
+    [kept] = Understood(Configs({"select": ("PTB103",)}))([item])
+    [left, unforeseen_left] = Understood(Configs({"select": ("PTB110",)}))([item, unforeseen(13)])
+    assert kept == item
+    assert left == replace(item, fixes=())
+    assert unforeseen_left == unforeseen(13)
+
+
 def test_a_break_by_another_name_has_the_fixes_to_try(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
