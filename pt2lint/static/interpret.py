@@ -36,7 +36,18 @@ from pt2lint.static.observers import EVERY
 from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
-from pt2lint.static.source.nodes import BLOCKS, SIMPLE, FunctionNode, Unit, last_word, parts, unit_of, walk
+from pt2lint.static.source.nodes import (
+    BLOCKS,
+    SIMPLE,
+    FunctionNode,
+    Unit,
+    last_word,
+    own_name,
+    parts,
+    placed,
+    unit_of,
+    walk,
+)
 from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     UNKNOWN,
@@ -305,7 +316,7 @@ class Interpreter:
         init = cls.methods.get("__init__")
         if init is None or cls.env or cls.module.classes.get(cls.name) is not cls:
             return []
-        open_ = {a.arg for a in init.args.args[1:] if a.annotation is None}
+        open_ = {a.arg for a in placed(init.args)[1:] if a.annotation is None}
         kept = {
             target.attr
             for part in walk(init)
@@ -439,7 +450,7 @@ class Interpreter:
             and isinstance(owner, Func)
             and isinstance(owner.bound, Instance)
             and owner.bound.cls is not None
-            and given.value.id == owner.node.args.args[0].arg
+            and given.value.id == own_name(owner.node)
         ):
             method = self.at.classes.find_method(owner.bound.cls, given.attr)
             found = [self.at.classes.method_value(*method, owner.bound)] if method is not None else []

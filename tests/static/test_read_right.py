@@ -1285,3 +1285,46 @@ class M(nn.Module):
         return x
 """
     assert [line for code, line in sure(source) if code == "PTB110"] == ['if y.to("cpu").log() > 3:']
+
+
+def test_parameters_that_go_by_place_alone_are_read_as_others_are() -> None:
+    code = """
+class Block(nn.Module):
+    def __init__(self, index, size, /):
+        super().__init__()
+        self.index = index
+        self.lin = nn.Linear(size, size)
+
+    @torch.compile
+    def forward(self, x, /):
+        if self.index > 2:  # PTR226
+            x = x * 2
+        return self.helper(scale=x.sum().item()) + self.lin(x)  # PTB103
+
+    def helper(self, /, *, scale):
+        y = torch.sin(scale)
+        return torch.cos(y) + torch.exp(y)
+
+class Net(nn.Module):
+    def __init__(self, n, /):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block(i, 4) for i in range(n))
+
+    def forward(self, x, /):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+    def run(self, /, x):
+        return self.forward(x)  # PTS315
+
+net = Net(3)
+compiled = torch.compile(net)
+compiled.run(torch.ones(4))  # PTS302
+for block in net.blocks:
+    part = torch.compile(block)  # PTR226
+    part(torch.ones(4))
+    part.helper(scale=torch.ones(4))  # PTS302
+"""
+    for text in (HEAD + code, (HEAD + code).replace(", /)", ")").replace("(self, /, ", "(self, ")):
+        assert sorted((f.line, f.code) for f in findings(text)) == announced(text)

@@ -49,8 +49,10 @@ from pt2lint.static.source.nodes import (
     is_name,
     is_own,
     made_once,
+    own_name,
     parameters_in,
     parts,
+    placed,
     says_none,
     unit_of,
     walk,
@@ -286,13 +288,13 @@ class Asked:
         self._meant[call] = call
         callee = self.at.expressions.again(call.func, env, frame)
         node = callee.node if isinstance(callee, Func) else None
-        if isinstance(node, ast.FunctionDef) and len(node.body) == 1 and len(node.args.args) == 1:
+        if isinstance(node, ast.FunctionDef) and len(node.body) == 1 and len(placed(node.args)) == 1:
             last = node.body[0]
             asked = last.value if isinstance(last, ast.Return) else None
             if (
                 isinstance(asked, ast.Compare)
                 and len(asked.ops) == 1
-                and is_name(asked.left, node.args.args[0].arg)
+                and is_name(asked.left, own_name(node))
                 and says_none(asked.comparators[0])
             ):
                 meant = ast.Compare(call.args[0], asked.ops, asked.comparators)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, placed, unit_of, walk
 from pt2lint.static.values import (
     ALWAYS_OFF,
     OBJECT,
@@ -96,14 +96,14 @@ class Classes:
     def _computes(self, cls: ClassInfo, externals: list[str]) -> bool:
         """Whether `forward`, of the class itself, uses something that it is given as only a tensor can be used."""
         node = cls.methods.get("forward")
-        if node is None or len(node.args.args) < 2 or node.decorator_list:
+        if node is None or len(placed(node.args)) < 2 or node.decorator_list:
             return False
         if any(self.at.models.plays(name, "differentiable function") for name in externals):
             return False
         method = Func(node, cls.module, cls.env, None, cls)
         return any(
             self.at.functions.usage.by_use(method, parameter) is not UNKNOWN
-            for parameter in node.args.args[1:]
+            for parameter in placed(node.args)[1:]
         )
 
     def _builds_modules(self, cls: ClassInfo) -> bool:

@@ -25,7 +25,16 @@ from pt2lint.static.interpreter.guard_syntax import (
 )
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, is_name, is_own, placed, says_none, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    is_name,
+    is_own,
+    parameters_in,
+    placed,
+    says_none,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import NO_CONST, Func, Instance, Py, Seq, Value, is_none, options, truth
 
 if TYPE_CHECKING:
@@ -298,7 +307,7 @@ class Defaults:
             return None
         found = self.at.names.assignments(dotted(picked.value) or "", made.home.module)
         table = found[1][0] if found is not None and len(found[1]) == 1 else None
-        given = {a.arg for a in (*made.init.args.args[1:], *made.init.args.kwonlyargs)}
+        given = {a.arg for a in parameters_in(made.init.args)[1:]}
         key = picked.slice
         if (
             not isinstance(table, ast.Dict)
@@ -324,7 +333,7 @@ class Defaults:
         if isinstance(value, ast.Call) and len(value.args) == 1:  # `nn.ModuleList(layers)`
             place = value.args[0] if isinstance(value.args[0], ast.Name) else place
         chosen = self._chosen(made, part, added_under(made.init.body, dotted(place)))
-        given = {a.arg for a in (*made.init.args.args, *made.init.args.kwonlyargs)}
+        given = {a.arg for a in parameters_in(made.init.args)}
         # Not the number of a layer, `if depth > i:`.
         named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)} if chosen else set()
         return chosen if named <= given else None
@@ -345,7 +354,7 @@ class Defaults:
         kept = [value for target, value in set_in(made.init.body) if dotted(target) == dotted(option)]
         if isinstance(option, ast.Attribute) and len(kept) == 1 and isinstance(kept[0], ast.Name):
             option = kept[0]  # `self.kind = kind`, then `if self.kind == "sort":`
-        given = {a.arg for a in (*made.init.args.args[1:], *made.init.args.kwonlyargs)}
+        given = {a.arg for a in parameters_in(made.init.args)[1:]}
         asked = {each.id for each in walk(option) if isinstance(each, ast.Name)}
         if not isinstance(option, (ast.Name, ast.Attribute)) or not asked <= given:
             return None

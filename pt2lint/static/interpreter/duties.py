@@ -30,6 +30,7 @@ from pt2lint.static.source.nodes import (
     last_word,
     parameters_in,
     parts,
+    placed,
     unit_of,
     walk,
     with_defaults,
@@ -124,25 +125,24 @@ class Duties:
         found = self.at.classes.find_method(cls, "forward")
         if found is not None:
             home = Frame(found[0].module, (1, 1), "", cls=found[0])
-            last = len(found[1].args.args) - len(found[1].args.defaults)
-            kinds = (
-                self.at.types.annotation(each.annotation, home, 0, "") for each in found[1].args.args[1:last]
-            )
+            given = placed(found[1].args)
+            last = len(given) - len(found[1].args.defaults)
+            kinds = (self.at.types.annotation(each.annotation, home, 0, "") for each in given[1:last])
             if any(_are_texts(kind) or _may_be_texts(kind) for kind in kinds):
                 return (Guard("", TEXTS),)
         for own in self.at.classes.bases(cls)[0]:
             init = own.methods.get("__init__")
             home = Frame(own.module, (1, 1), "", cls=own)
-            for parameter in (*init.args.args[1:], *init.args.kwonlyargs) if init is not None else ():
-                given = self.at.types.annotation(parameter.annotation, home, 0, "")
-                if any(self._is_threaded(one) for one in options(given)):
+            for parameter in parameters_in(init.args)[1:] if init is not None else ():
+                value = self.at.types.annotation(parameter.annotation, home, 0, "")
+                if any(self._is_threaded(one) for one in options(value)):
                     return (Guard("", THREADED),)
         return ()
 
     def reads_module(self, method: FunctionNode, module: Module) -> bool:
         """Whether a method asks one of its arguments for what only modules have: `model.named_parameters()`."""
         words = self.at.models.last_words("bare only of modules")
-        given = {p.arg for p in parameters_in(method.args)} - {p.arg for p in method.args.args[:1]}
+        given = {p.arg for p in parameters_in(method.args)} - {p.arg for p in placed(method.args)[:1]}
         return any(map(module.says, words)) and any(
             isinstance(part.func, ast.Attribute)
             and part.func.attr in words

@@ -307,7 +307,7 @@ class Functions:
             context = self.at.models.instance(self.at.models.named("context of a function"))
             given = [
                 Tensor(None, (value.module.path, p.lineno, f"`{p.arg}` is the gradient of an output"))
-                for p in value.node.args.args[1:]
+                for p in placed(value.node.args)[1:]
             ]
             wanted = Guard(f"{self.at.models.named('asks for gradients')}()", MODE)
             frame.guards += (wanted, Guard("", BY_HAND))

@@ -151,7 +151,7 @@ class Roots:
             passed = self.at.functions.passed
             args = [passed.parameter(value, p.arg, known) for p, known in zip(placed(a), args, strict=True)]
             kwargs = {key: passed.parameter(value, key, known) for key, known in kwargs.items()}
-        return (args[1:] if value.bound is not None and a.args else args), kwargs
+        return (args[1:] if value.bound is not None and placed(a) else args), kwargs
 
     def switched_on(
         self, value: Func, args: list[Value], kwargs: dict[str, Value]

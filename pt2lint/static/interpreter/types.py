@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.source.nodes import unit_of, walk
+from pt2lint.static.source.nodes import own_name, unit_of, walk
 from pt2lint.static.values import (
     CONSTANT,
     LEAF,
@@ -189,7 +189,7 @@ class Types:
             last = found[1].body[-1] if found is not None else None
             if found is not None and isinstance(last, ast.Return) and isinstance(last.value, ast.Subscript):
                 owner, method = found
-                me: Env = {method.args.args[0].arg: base} if method.args.args else {}
+                me: Env = {own_name(method): base}
                 within = Frame(owner.module, unit_of(method), "", cls=owner, me=base)
                 return self.at.expressions.quietly(last.value.value, me, within), last.value
         return base, node

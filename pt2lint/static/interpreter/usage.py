@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.static.interpreter.frame import Frame, title
 from pt2lint.static.interpreter.guard_syntax import asks_whether_none, set_in
 from pt2lint.static.interpreter.syntax import compares_elements, parameters_of
-from pt2lint.static.source.nodes import FunctionNode, is_name, parameters_in, parts, says_text, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    is_name,
+    own_name,
+    parameters_in,
+    parts,
+    says_text,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import (
     LEAF,
     UNKNOWN,
@@ -234,7 +243,7 @@ class Usage:
         candidates: list[Use] = []
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
         several = {p.arg for p in parameters if self.at.types.is_of_untraced(p.annotation, frame)}
-        me = node.args.args[0].arg if func.defined_in is not None and node.args.args else ""
+        me = own_name(node) if func.defined_in is not None else ""
 
         def add(told: Use | None) -> None:
             if told is not None and told.name in names:

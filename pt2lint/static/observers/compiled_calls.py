@@ -21,6 +21,7 @@ from pt2lint.static.source.nodes import (
     binds,
     is_name,
     is_range,
+    own_name,
     parameters_in,
     parts,
     unit_of,
@@ -113,9 +114,9 @@ class CompiledCalls:
 
     def compute(self, cls: ClassInfo, node: FunctionNode) -> str:
         """What a method does that compiling could speed up: "calls self", "calls forward", "calls NAME", or ""."""
-        if not node.args.args:
+        me = own_name(node)
+        if not me:
             return ""
-        me = node.args.args[0].arg
         for decorator in node.decorator_list:
             named = decorator.func if isinstance(decorator, ast.Call) else decorator
             value = self.at.expressions.quietly(named, cls.env or {}, Frame(cls.module, (1, 1), ""))
@@ -136,12 +137,12 @@ class CompiledCalls:
 
     def computes(self, cls: ClassInfo, node: FunctionNode) -> str:
         """ "computes" where a method that is given something does several things to tensors, else ""."""
-        parameters = {p.arg for p in [*node.args.args[1:], *node.args.kwonlyargs]}
+        parameters = {p.arg for p in parameters_in(node.args)[1:]}
         if not parameters or node.decorator_list:
             return ""
         me = self.at.objects.instance(cls)
         frame = Frame(cls.module, unit_of(node), "", cls=cls)
-        env = {**(cls.env or {}), node.args.args[0].arg: me}
+        env = {**(cls.env or {}), own_name(node): me}
         done = 0
         for part in walk(node):
             if isinstance(part, ast.Call) and isinstance(part.func, (ast.Name, ast.Attribute)):
@@ -323,7 +324,7 @@ class CompiledCalls:
         if found is not None and any(
             isinstance(p.func, ast.Name) and p.func.id == name for p in parts(inner.node, ast.Call)
         ):
-            readers.append((found[1], found[1].args.args[0].arg if found[1].args.args else ""))
+            readers.append((found[1], own_name(found[1])))
         for node, me in readers:
             for part in walk(node):
                 if isinstance(part, (ast.BinOp, ast.Compare)):
@@ -606,7 +607,7 @@ def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
     known: list[tuple[str, ast.expr | None]] | None = init.__dict__.get("pt2lint_set_to_arguments")
     assigned = parts(init, ast.Assign)  # which notes that it is read
     if known is None:
-        given = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]}
+        given = {a.arg for a in parameters_in(init.args)[1:]}
         known = init.__dict__["pt2lint_set_to_arguments"] = [
             (target.attr, part.value)
             for part in assigned

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.observers.uses import Decisive
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, parts, unit_of, walk, with_defaults
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    own_name,
+    parameters_in,
+    parts,
+    unit_of,
+    walk,
+    with_defaults,
+)
 from pt2lint.static.values import Func, Instance, Seq
 
 if TYPE_CHECKING:
@@ -54,7 +62,7 @@ class DecidingNumbers:
         bare = {
             p.arg for p, default in with_defaults(definition.args) if p.annotation is None and default is None
         }
-        env: Env = {definition.args.args[0].arg: me} if definition.args.args else {}
+        env: Env = {own_name(definition): me}
         for part in parts(definition, ast.Subscript):
             index = part.slice.left if isinstance(part.slice, ast.BinOp) else part.slice
             if isinstance(index, ast.Name) and index.id in bare:

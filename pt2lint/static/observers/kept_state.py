@@ -17,6 +17,7 @@ from pt2lint.static.source.nodes import (
     is_name,
     last_word,
     own_name,
+    parameters_in,
     parts,
     says_none,
     walk,
@@ -282,7 +283,7 @@ class KeptState:
             for method in c.mentioning(name):
                 if method is reader or method.name == "__init__" or method in self.at.functions.reached:
                     continue
-                given = {a.arg for a in [*method.args.args[1:], *method.args.kwonlyargs]}
+                given = {a.arg for a in parameters_in(method.args)[1:]}
                 for part in walk(method) if given else ():
                     if isinstance(part, (ast.Assign, ast.AugAssign)) and any(
                         _own(t, method) == name

@@ -11,7 +11,7 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.padding import PADS, Padding
-from pt2lint.static.source.nodes import last_word, unit_of, walk
+from pt2lint.static.source.nodes import last_word, parameters_in, unit_of, walk
 from pt2lint.static.values import (
     Ext,
     Func,
@@ -193,7 +193,7 @@ class Lifecycle:
             return True
         there = Frame(inner.module, unit_of(inner.node), title(inner))
         given = self._taking(inner, node, whole)
-        asked = [each for each in [*inner.node.args.args, *inner.node.args.kwonlyargs] if each.arg in given]
+        asked = [each for each in parameters_in(inner.node.args) if each.arg in given]
         return bool(asked) and all(
             any(
                 isinstance(one, Tensor)

@@ -14,6 +14,7 @@ from pt2lint.static.source.nodes import (
     below,
     binds,
     is_name,
+    own_name,
     parameters_in,
     parts,
     placed,
@@ -104,14 +105,14 @@ class NumberedBlocks:
     def numbered_apart(self, cls: ClassInfo, module: Module) -> None:
         """A loop makes objects of the class with a number each, by which `forward` looks something up."""
         definition = cls.methods.get("forward")
-        if definition is None or not definition.args.args:
+        if definition is None:
             return
         frame = Frame(module, unit_of(definition), f"`{cls.name}.forward`", cls=cls)
         if not self.at.notebook.listens("compile block", frame):
             return
         numbered = set(self.numbered(cls, module))
         own = {name for name, value in cls.layers() if _is_made_of(value, numbered)} if numbered else set()
-        me = definition.args.args[0].arg
+        me = own_name(definition)
         for part in _in_any_case(definition) if own else ():
             for place in _picking(part):
                 if isinstance(place, ast.Attribute) and place.attr in own:
@@ -167,10 +168,10 @@ class NumberedBlocks:
         """A tensor or a layer that the method reads, and of which the constructor is told the size; nothing where the
         file makes all objects of the class with one size."""
         init = cls.methods.get("__init__")
-        if init is None or not method.args.args:
+        if init is None:
             return {}
         given = {a.arg for a in parameters_in(init.args)[1:]}
-        me = method.args.args[0].arg
+        me = own_name(method)
         read = {
             part.attr
             for part in _in_any_case(method)
@@ -259,9 +260,9 @@ class NumberedBlocks:
         held = dict(cls.layers())
         own = {attribute for attribute, value in held.items() if _is_made_of(value, numbered)}
         found = self.at.classes.find_method(cls, method)
-        if found is None or not found[1].args.args:
+        if found is None:
             return None
-        me = found[1].args.args[0].arg
+        me = own_name(found[1])
         unread = _names_of_regions(found[1])
         for part in _in_any_case(found[1]):
             if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name) or part in unread:

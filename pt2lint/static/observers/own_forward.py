@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.op import Op
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, own_name, unit_of, walk
 from pt2lint.static.values import Ext
 
 if TYPE_CHECKING:
@@ -43,11 +43,9 @@ class OwnForward:
         return bool(bases) and all(models.library_of(b).closed for b in bases)
 
     def _look(self, method: FunctionNode, cls: ClassInfo) -> None:
-        if not method.args.args or {"staticmethod", "classmethod"} & set(
-            map(last_word, method.decorator_list)
-        ):
+        if {"staticmethod", "classmethod"} & set(map(last_word, method.decorator_list)):
             return
-        me = method.args.args[0].arg
+        me = own_name(method)
         frame = Frame(cls.module, unit_of(method), f"`{cls.name}.{method.name}`", cls=cls)
         for call in walk(method):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):

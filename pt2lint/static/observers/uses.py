@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from pt2lint.libraries.model import Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
-from pt2lint.static.source.nodes import FunctionNode, is_name, is_range, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    is_name,
+    is_range,
+    own_name,
+    parameters_in,
+    parts,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value
 
 if TYPE_CHECKING:
@@ -85,7 +94,7 @@ class Decisive:
         frame = Frame(
             func.module, unit_of(definition), "", cls=func.defined_in, me=func.bound, closure=func.env
         )
-        me = definition.args.args[0].arg if func.bound is not None and definition.args.args else ""
+        me = own_name(definition) if func.bound is not None else ""
         env: Env = {me: func.bound} if func.bound is not None else {}
         local = {p.arg for p in parameters_in(definition.args)}
         local |= {n.id for n in parts(definition, ast.Name) if isinstance(n.ctx, ast.Store)}

@@ -105,7 +105,7 @@ def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
 
 def hands(function: FunctionNode, name: str) -> list[ast.expr]:
     """What it sets the attribute of that name to, of another object than its own: `block.cache = Cache()`."""
-    me = next((a.arg for a in function.args.args), "")
+    me = own_name(function)
     return [
         node.value
         for node in _statements(function)
@@ -118,7 +118,7 @@ def hands(function: FunctionNode, name: str) -> list[ast.expr]:
 
 def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
     """(name, call) where an attribute of the method's object is given to a call, as the first argument."""
-    me = next((a.arg for a in method.args.args), "")
+    me = own_name(method)
     return [
         (given.attr, node)
         for node in _nodes(method)
