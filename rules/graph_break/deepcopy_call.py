@@ -46,7 +46,7 @@ class DeepcopyCall(GraphBreak):
 
     ## Versions
     Measured: a tensor, a module, a container of them or of arrays or an object that holds them breaks on torch 2.6 to
-    2.15. A container of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
+    2.15 (a container of arrays: GB0055). One of plain values of Python breaks on 2.6 and 2.9 only (GB0179).
     """
 
     code = "PTB130"

@@ -296,6 +296,7 @@ def test_what_many_groups_read_is_parsed_once_and_answers_as_if_each_had(
     files += [f"caller{i}.py" for i in range(4)]
     for name in files[3:]:
         Path(name).write_text(CALLER)
+    monkeypatch.setattr(workers, "can_fork", lambda: True)  # whatever threads other tests left
     monkeypatch.setattr(workers, "processors", lambda: 1)
     monkeypatch.setattr(engine, "SHARE", 1)
     groups = [[path] for path in files]
