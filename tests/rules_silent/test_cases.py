@@ -16,6 +16,66 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "gradients that are differentiated again": """
+import torch
+from torch import autograd
+from torch.autograd import grad
+
+critic = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+fast = torch.compile(critic)
+plain = torch.compile(critic, backend="eager")
+
+def penalty(net, x):
+    scores = net(x)
+    ones = torch.ones_like(scores)
+    slopes = autograd.grad(outputs=scores, inputs=x, grad_outputs=ones, create_graph=True)[0]  # PTS352
+    return (slopes.norm(2, dim=1) - 1).square().mean()
+
+def uncompiled(net, x):
+    return autograd.grad(net(x).sum(), x, create_graph=True)[0].norm()
+
+def train(x):
+    loss = -fast(x).mean() + penalty(fast, x) + uncompiled(critic, x)
+    loss.backward()
+
+def residual(x):
+    u = fast(x)[:, 0]
+    loss = u.sum()
+    (du,) = grad(loss, x, create_graph=True)  # PTS352
+    (again,) = grad(du.sum(), x, create_graph=True)
+    return again.square().mean()
+
+def at_once(x):
+    return grad(fast(x).sum(), x, create_graph=True)[0].norm()  # PTS352
+
+def by_hand(x):
+    y = fast(x)
+    y.sum().backward(create_graph=True)  # PTS352
+
+class Hessian:
+    def __init__(self, compiled):
+        self.compiled = compiled
+        self.model = torch.compile(critic) if compiled else critic
+
+    def rows(self, x):
+        if self.compiled:
+            raise RuntimeError("compiled")
+        y = self.model(x)
+        return grad(y.sum(), x, create_graph=True)
+
+def harmless(x):
+    y = fast(x)
+    (slope,) = grad(y.sum(), x)
+    z = plain(x)
+    (other,) = grad(z.sum(), x, create_graph=True)
+    value = y.detach().sum()
+    y = critic(x)
+    (third,) = grad(y.sum(), x, create_graph=True)
+    return slope, other, third, value
+
+x = torch.ones(3, 2, requires_grad=True)
+train(x), residual(x), at_once(x), by_hand(x), harmless(x), Hessian(True).rows(x)
+""",
     "roundings to half precision that are dropped": """
 import torch
 import torch as t
