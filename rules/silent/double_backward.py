@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -9,6 +10,8 @@ from pt2lint.rule import Rule, tree
 from pt2lint.rule.syntax import names
 
 GRAD = "torch.autograd.grad"
+# A file that knows of it: `if self.was_compiled: raise RuntimeError(...)`.
+REFUSES = re.compile(r"^[ \t]*if [^\n]*compile[^\n]*:\s*raise\b", re.MULTILINE)
 # What has no gradient of what it is made of.
 ENDS = ("detach", "item", "tolist", "numpy", "backward", "grad")
 
@@ -70,12 +73,10 @@ class DoubleBackward(Rule):
         return not op.region and not plain and op.detail("compiles") != "nothing"
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if "create_graph" not in self.function.text or self.refuses_compiled(node):
+        if "create_graph" not in self.function.text or REFUSES.search(self.function.source):
             return
         kept = self.kept(node)
-        told = self.function.memo.setdefault(
-            "differentiated again", []
-        )  # of several calls that may have made it
+        told = self.function.memo.setdefault("differentiated again", [])  # several calls may have made it
         if kept is not None and kept not in told:
             told.append(kept)
             self.report(
@@ -110,24 +111,11 @@ class DoubleBackward(Rule):
                 made = made | targets if self.is_made_of(statement.value, made) else made - targets
         return None
 
-    def around(self, node: cst.CSTNode) -> cst.CSTNode:
-        """The function around, or what of the file is read."""
-        while (parent := self.function.parent(node)) is not None and not isinstance(node, cst.FunctionDef):
-            node = parent
-        return node
-
     def after(self, node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
         """The simple statements of the function around, in order."""
-        return (part for part in tree.walk(self.around(node)) if isinstance(part, cst.BaseSmallStatement))
-
-    def refuses_compiled(self, node: cst.CSTNode) -> bool:
-        """Whether the function around raises where the module is compiled: `if self.compiled: raise`."""
-        return any(
-            isinstance(part, cst.If)
-            and "compile" in self.text(part.test)
-            and any(isinstance(each, cst.Raise) for each in tree.walk(part.body))
-            for part in tree.walk(self.around(node))
-        )
+        while (parent := self.function.parent(node)) is not None and not isinstance(node, cst.FunctionDef):
+            node = parent
+        return (part for part in tree.walk(node) if isinstance(part, cst.BaseSmallStatement))
 
     def keeps(self, call: cst.Call) -> bool:
         """`torch.autograd.grad(y, x, create_graph=True)`, `y.backward(create_graph=True)`."""

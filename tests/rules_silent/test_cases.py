@@ -16,6 +16,28 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "gradients in a file that refuses a compiled model": """
+import torch
+from torch.autograd import grad
+
+critic = torch.nn.Linear(2, 1)
+
+class Hessian:
+    def __init__(self, compiled):
+        self.compiled = compiled
+        self.model = torch.compile(critic) if compiled else critic
+
+    def rows(self, x):
+        if self.compiled:
+            raise RuntimeError("compiled")
+        return self.of(x)
+
+    def of(self, x):
+        y = self.model(x)
+        return grad(y.sum(), x, create_graph=True)
+
+Hessian(True).rows(torch.ones(3, 2, requires_grad=True))
+""",
     "gradients that are differentiated again": """
 import torch
 from torch import autograd
@@ -52,17 +74,6 @@ def by_hand(x):
     y = fast(x)
     y.sum().backward(create_graph=True)  # PTS352
 
-class Hessian:
-    def __init__(self, compiled):
-        self.compiled = compiled
-        self.model = torch.compile(critic) if compiled else critic
-
-    def rows(self, x):
-        if self.compiled:
-            raise RuntimeError("compiled")
-        y = self.model(x)
-        return grad(y.sum(), x, create_graph=True)
-
 def harmless(x):
     y = fast(x)
     (slope,) = grad(y.sum(), x)
@@ -74,7 +85,7 @@ def harmless(x):
     return slope, other, third, value
 
 x = torch.ones(3, 2, requires_grad=True)
-train(x), residual(x), at_once(x), by_hand(x), harmless(x), Hessian(True).rows(x)
+train(x), residual(x), at_once(x), by_hand(x), harmless(x)
 """,
     "roundings to half precision that are dropped": """
 import torch
