@@ -113,7 +113,9 @@ SIZES = {
     "tile repeat reshape broadcast_to roll": ((1,), ("reps", "repeats", "newshape", "shape", "shift")),
 }
 # What computes with numbers, and how many: each is a constant of the graph, as Dynamo makes an array of it, where
-# `math.sqrt` and `math.cos` have a symbol (torch 2.6, 2.9, 2.13 and 2.15).
+# `math.sqrt` and `math.cos` have a symbol. Ints, floats and sizes at each place of each: torch 2.6, 2.9, 2.13 and 2.15.
+# Not here: `where`, `hypot` and `logaddexp`, which end the graph when they are given numbers alone (the last two fail
+# on 2.6).
 BAKED = {
     **dict.fromkeys(
         "abs absolute arctan around array asarray cbrt ceil cos cosh deg2rad exp exp2 expm1 fabs floor log log10 log1p "

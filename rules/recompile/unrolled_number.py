@@ -22,11 +22,11 @@ class UnrolledNumber(CompiledCall):
     parts `chunk` or `split` cuts, or where torch keeps the number as a constant, as it does with the `p` of
     `dropout`, `label_smoothing`, `eps`, `momentum`, the bounds of `uniform_` and the `scale` of attention, or where
     Python's `math.exp`, `math.log` and others compute with it, for which Dynamo has no symbol (it has one for
-    `math.sqrt`, `math.cos` and `**`), or any function of NumPy's (`np.exp(-step / 100)`, `np.sqrt(n)`, `np.clip(n, 0,
-    5)`), which makes an array of it. Every new number is then compiled again, until the recompile limit, and from
-    then on the function runs without compiling. The same goes for every number under `dynamic=False`, and for a
-    list that is longer at every call. An element of a NumPy array that such a number picks, as a schedule's
-    (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
+    `math.sqrt`, `math.cos` and `**`), or one of 55 functions of NumPy's (`np.exp(-step / 100)`, `np.sqrt(n)`,
+    `np.clip(n, 0, 5)`), which makes an array of it. Every new number is then compiled again, until the recompile
+    limit, and from then on the function runs without compiling. The same goes for every number under
+    `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array that such a number
+    picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
 
     A 0-dim tensor on the CPU does not help where it picks an element: Dynamo takes the number in `torch.tensor(n)`
     for a constant as well (`cache[:, n] = x`); on a GPU it ends the graph (torch 2.11). Nothing asks for the number of
@@ -78,7 +78,9 @@ class UnrolledNumber(CompiledCall):
     (none for `x.index_select(0, t)`), for the kernel of a pooling or `unfold`, the groups
     of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`; on 2.6, 2.9 and 2.13 for `math.exp`,
     `log`, `log10`, `log1p`, `pow`, `erf`, `hypot` and others, 1 for `math.sqrt`, `log2`, `sin`, `cos`, `tanh`, `floor`;
-    on all four 8 for 40 functions of NumPy's, `np.sqrt`, `np.cos`, `np.power`, `np.maximum` and `np.clip` among them.
+    on all four 8 for an int or a float at each place of 55 functions of NumPy's, `np.sqrt`, `np.cos`, `np.power`,
+    `np.maximum` and `np.clip` among them, with `dynamic=True` too. Of numbers alone, `np.where` ends the graph, and
+    so do `np.hypot` and `np.logaddexp`, which fail on 2.6.
     """
 
     code = "PTR207"
