@@ -100,7 +100,7 @@ def verify(
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
-    if not jobs:
+    if sources and not jobs:
         collected.notes.append(NO_INPUTS)
     result = judged(findings, collected, files)
 

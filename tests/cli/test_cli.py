@@ -606,6 +606,12 @@ def test_inputs_that_do_not_import(run) -> None:
     assert PLACE in ran.out
 
 
+def test_a_path_that_is_missing_is_told_once_with_verify_too(run) -> None:
+    ran = run("--verify", "gone.py")
+    assert (ran.status, ran.err) == (2, "gone.py: no such file or folder\n")
+    assert "note" not in ran.out
+
+
 def test_trace_judges_by_what_a_job_left(run) -> None:
     write(m=BAD.replace("torch.compile", 'torch.compile(backend="eager")') + "\n\nf(torch.ones(3))\n")
     subprocess.run([sys.executable, "m.py"], check=True, env={**os.environ, "TORCH_TRACE": "logs"})
