@@ -68,9 +68,8 @@ def prove(
     proven fixes. `folder` is where the children run (None: here).
 
     `events` are those of the `VerifyResult` that confirmed the findings: they say which targets break where.
-    This RUNS the user's code, and
-    writes nothing to the user's files. Never raises for what the user's code does: a fix that cannot be tried
-    keeps `proven` None, and a note says why.
+    This RUNS the user's code, and writes nothing to the user's files. Never raises for what the user's code does: a
+    fix that cannot be tried keeps `proven` None, and a note says why.
     """
     options = options or VerifyOptions()
     progress = on_progress or (lambda text: None)

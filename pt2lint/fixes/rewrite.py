@@ -333,6 +333,11 @@ def qualified(function: FunctionCode, node: cst.BaseExpression) -> str | None:
     return function.imports[head] + dot + rest if head in function.imports else None
 
 
+def meant(function: FunctionCode, node: cst.BaseExpression) -> str:
+    """The same, or the name as it is written where the file's imports do not say: a function may import it itself."""
+    return qualified(function, node) or dotted(node)
+
+
 # --- reading and writing of names
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from pt2lint.fixes.rewrite import meant
 from pt2lint.op import Op
 from pt2lint.rule import Rule, tree
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import function_around, names
 
 GRAD = "torch.autograd.grad"
 # A file that knows of it: `if self.was_compiled: raise RuntimeError(...)`.
@@ -113,9 +114,8 @@ class DoubleBackward(Rule):
 
     def after(self, node: cst.CSTNode) -> Iterator[cst.BaseSmallStatement]:
         """The simple statements of the function around, in order."""
-        while (parent := self.function.parent(node)) is not None and not isinstance(node, cst.FunctionDef):
-            node = parent
-        return (part for part in tree.walk(node) if isinstance(part, cst.BaseSmallStatement))
+        around = function_around(self.function, node) or self.function.module
+        return (part for part in tree.walk(around) if isinstance(part, cst.BaseSmallStatement))
 
     def keeps(self, call: cst.Call) -> bool:
         """`torch.autograd.grad(y, x, create_graph=True)`, `y.backward(create_graph=True)`."""
@@ -124,8 +124,7 @@ class DoubleBackward(Rule):
             return False
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward":
             return True
-        first, dot, rest = self.text(call.func).partition(".")
-        return self.function.imports.get(first, first) + dot + rest == GRAD
+        return meant(self.function, call.func) == GRAD
 
     def is_of(self, call: cst.Call, made: set[str]) -> bool:
         """Whether what it differentiates is made of one of the names."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.rewrite import meant
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
 from pt2lint.rule.syntax import function_around, made, names
@@ -127,9 +128,7 @@ class LostRounding(Rule):
     def dtype(self, arg: cst.Arg) -> str:
         if arg.star or (arg.keyword is not None and arg.keyword.value != "dtype"):
             return ""
-        text = self.text(arg.value)
-        first, dot, rest = text.partition(".")
-        return self.function.imports.get(first, first) + dot + rest
+        return meant(self.function, arg.value)
 
     def widened(self, half: cst.CSTNode) -> cst.Call | None:
         """The conversion back that is called on it."""

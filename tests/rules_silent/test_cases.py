@@ -16,6 +16,18 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "roundings where a function imports torch": """
+def make():
+    import torch
+
+    @torch.compile
+    def f(x: torch.Tensor):
+        return x.to(torch.bfloat16).to(torch.float32)  # PTS351
+
+    return f(torch.ones(2))
+
+make()
+""",
     "gradients in a file that refuses a compiled model": """
 import torch
 from torch.autograd import grad
