@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from pt2lint.libraries.model import Models
+from pt2lint.libraries.model import Constants, Models
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.nodes import (
@@ -46,7 +46,7 @@ OF_TEXTS = (
 
 _BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.comprehension)
 _OPERATIONS = (ast.Attribute, ast.Subscript, ast.Call, ast.Compare, ast.BinOp, ast.UnaryOp)
-_USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `uses` looks at
+_USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `_Reader` looks at
 
 
 class Use(NamedTuple):
@@ -119,9 +119,9 @@ class Decisive:
         def evaluate(expression: ast.expr) -> Value:
             return self.at.expressions.quietly(expression, env, frame)
 
-        found = self._known[definition] = uses(
+        found = self._known[definition] = _Reader(
             definition, func.module.path, evaluate, follow, self.at.models, me
-        )
+        ).uses()
         return found
 
     def of_attribute(self, owner: Instance, attribute: str) -> tuple[Use, Func] | None:
@@ -187,82 +187,172 @@ def _asked(test: ast.expr) -> Iterator[ast.expr]:
         yield test
 
 
-def uses(
-    node: FunctionNode,
-    path: str,
-    evaluate: Callable[[ast.expr], Value],
-    follow: Follow,
-    models: Models,
-    me: str = "",
-) -> Uses:
-    """By parameter, by ".NAME" for attributes of the object `me`, and by ".NAME.PART" for parts of these: the use that
-    costs most.
+class _Reader:
+    """Finds what one function does: by parameter, by ".NAME" for attributes of the object `me`, and by ".NAME.PART" for
+    parts of these, the use that costs most.
 
     What the function binds anew is left out. `evaluate` gives the value of an expression as far as it is known from
     outside of the function.
     """
-    found: Uses = {}
 
-    def add(expression: ast.expr | None, how: str) -> None:
-        name = key(expression)
-        if name is None or expression is None:
-            return
-        _keep(found, name, Use(how, path, expression.lineno))
+    def __init__(
+        self,
+        node: FunctionNode,
+        path: str,
+        evaluate: Callable[[ast.expr], Value],
+        follow: Follow,
+        models: Models,
+        me: str,
+    ) -> None:
+        self.node = node
+        self.path = path
+        self.evaluate = evaluate
+        self.follow = follow
+        self.models = models
+        self.me = me
+        self.found: Uses = {}
 
-    def key(expression: ast.expr | None) -> str | None:
-        if isinstance(expression, ast.Name):
-            return expression.id
-        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
-            if me and expression.value.id == me:
-                return "." + expression.attr
-        held = expression.value if isinstance(expression, (ast.Attribute, ast.Subscript)) else None
-        if expression is not None and isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name):
-            if me and held.value.id == me:
-                return "." + item(held.attr, expression)
-        return None
+    def uses(self) -> Uses:
+        for part in walk(self.node):
+            if part.__class__ in _USING:
+                self._look_at(part)
+        for name in parts(self.node, ast.Name):
+            if isinstance(name.ctx, ast.Store):
+                self.found.pop(name.id, None)
+        return self.found
 
-    for part in walk(node):
-        if part.__class__ not in _USING:
-            continue
+    def _look_at(self, part: ast.AST) -> None:
         if isinstance(part, (ast.For, ast.comprehension)):
-            source = part.iter
-            if isinstance(source, ast.Call) and is_range(source):
-                for bound in (b for a in source.args for b in _bounding(a)):
-                    tensor, dim = _sized(_made(bound, node))
-                    add(tensor or bound, f"size {dim}" if tensor is not None else "range")
-            else:
-                add(source, "iterated")
+            self._looped(part.iter)
         elif isinstance(part, ast.Subscript):
-            add(part.value, "read")
-            _picked(part, evaluate, add)
+            self._add(part.value, "read")
+            self._picked(part)
         elif isinstance(part, ast.Call):
-            add(_text_in(part), "text")
+            self._add(_text_in(part), "text")
             if isinstance(part.func, ast.Attribute) and part.func.attr == "encode":
-                add(part.func.value, "spelled")
-            _given(part, node, evaluate, follow, add, found, key, models)
+                self._add(part.func.value, "spelled")
+            self._given(part)
         elif isinstance(part, ast.Compare):
             for side in [part.left, *part.comparators]:
                 if not any(isinstance(op, (ast.Is, ast.IsNot)) for op in part.ops):
-                    add(side, "read")
+                    self._add(side, "read")
         elif isinstance(part, ast.BinOp):
             for side in (part.left, part.right):
-                add(side, "read")
+                self._add(side, "read")
         elif isinstance(part, ast.UnaryOp):
-            add(part.operand, "read")
+            self._add(part.operand, "read")
         elif isinstance(part, (ast.If, ast.IfExp, ast.While)):
-            add(part.test, "read")
+            self._add(part.test, "read")
         elif isinstance(part, ast.FormattedValue):
-            add(part.value, "read")
+            self._add(part.value, "read")
         elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
-            add(part.value, "read")  # `name.startswith`
-    for name in parts(node, ast.Name):
-        if isinstance(name.ctx, ast.Store):
-            found.pop(name.id, None)
-    return found
+            self._add(part.value, "read")  # `name.startswith`
+
+    def _add(self, expression: ast.expr | None, how: str) -> None:
+        name = self._key(expression)
+        if name is not None and expression is not None:
+            self._keep(name, Use(how, self.path, expression.lineno))
+
+    def _keep(self, name: str, use: Use) -> None:
+        """The use that costs most."""
+        known = self.found.get(name)
+        if known is None or _rank(use.how) < _rank(known.how):
+            self.found[name] = use
+
+    def _key(self, expression: ast.expr | None) -> str | None:
+        if isinstance(expression, ast.Name):
+            return expression.id
+        if self._is_mine(expression):
+            return "." + expression.attr
+        held = expression.value if isinstance(expression, (ast.Attribute, ast.Subscript)) else None
+        if expression is not None and self._is_mine(held):
+            return "." + item(held.attr, expression)
+        return None
+
+    def _is_mine(self, expression: ast.expr | None) -> TypeGuard[ast.Attribute]:
+        """Whether it is an attribute of the object."""
+        return self.me != "" and isinstance(expression, ast.Attribute) and is_name(expression.value, self.me)
+
+    def _looped(self, source: ast.expr) -> None:
+        if not isinstance(source, ast.Call) or not is_range(source):
+            self._add(source, "iterated")
+            return
+        for bound in (b for a in source.args for b in _bounding(a)):
+            tensor, dim = _sized(_made(bound, self.node))
+            self._add(tensor or bound, f"size {dim}" if tensor is not None else "range")
+
+    def _picked(self, part: ast.Subscript) -> None:
+        places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+        several = {place for place in places if len(places) > 1 and not isinstance(place, ast.Slice)}
+        bounds = [b for p in places for b in ((p.lower, p.upper) if isinstance(p, ast.Slice) else (p,))]
+        several = {_shifted(place) for place in several}
+        bounds = [_shifted(b) for b in bounds if b is not None]
+        if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
+            return
+        container = self.evaluate(part.value)
+        for bound in bounds:
+            if isinstance(container, (Seq, Dict)):
+                self._add(bound, "index")
+            elif isinstance(container, Tensor) and container.array:
+                self._add(bound, "array")
+            else:
+                self._add(bound, "place" if bound in several else "read")
+
+    def _given(self, call: ast.Call) -> None:
+        """What a call does with the names that it is given."""
+        given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
+        given += [(k.arg, k.value) for k in call.keywords if k.arg]
+        named = [(at, a) for at, a in given if self._key(a) is not None]
+        computed = [(at, part) for at, a in given for part in _computed_of(a)]
+        callee = call.func
+        mine = self._key(callee) if isinstance(callee, ast.Attribute) else None
+        inner = self.follow(call) if computed or mine is not None else None
+        if inner is not None and inner.own:
+            for attribute, use in inner.uses.items():
+                if attribute.startswith("."):
+                    self._keep(attribute, use)
+        if not given:
+            return
+        if isinstance(callee, ast.Name) and callee.id in self.models.last_words("looks"):
+            for _, a in named:
+                self._add(a, "read")
+            return
+        value = self.evaluate(callee)
+        if isinstance(value, Ext):
+            for _, a in named:
+                self._add(a, "read")
+        name, constants = self._constants_of(callee, value)
+        kept = [at for at, _ in given if any(at in places for places in constants)]
+        for at, a in computed:
+            if at in kept:
+                self._add(a, f"constant {name}")
+        for at, a in given:
+            tensor, dim = _sized(_made(a, self.node)) if at in kept else (None, 0)
+            self._add(tensor, f"kept {dim} {name}")
+        if inner is None:
+            return
+        for at, a in named:
+            if isinstance(at, int):
+                at = inner.parameters[at] if at < len(inner.parameters) else ""
+            key = self._key(a)
+            if at in inner.uses and key is not None:
+                self._keep(key, inner.uses[at])
+
+    def _constants_of(self, callee: ast.expr, value: Value) -> tuple[str, Constants]:
+        """What is called, and the arguments that it keeps as constants, each by its position and its name."""
+        name = ""
+        constants: Constants = ()
+        if isinstance(callee, ast.Attribute):
+            name, constants = callee.attr, self.models.of(f"{self.models.tensor}.{callee.attr}").baked
+        if isinstance(value, Ext) and value.receiver is None:
+            own = self.models.of(value.name).baked
+            if own or self.models.library_of(value.name).objects:
+                name, constants = value.name, own
+        return name, constants
 
 
 def item(attribute: str, place: ast.expr) -> str:
-    """How `uses` names a part of what an attribute holds: `args.epoch` of `self.args.epoch`, `options['epoch']`."""
+    """How a part is named of what an attribute holds: `args.epoch` of `self.args.epoch`, `options['epoch']`."""
     if isinstance(place, ast.Attribute):
         return f"{attribute}.{place.attr}"
     return f"{attribute}[{ast.unparse(place.slice)}]" if isinstance(place, ast.Subscript) else attribute
@@ -270,24 +360,6 @@ def item(attribute: str, place: ast.expr) -> str:
 
 def _rank(how: str) -> int:
     return STRENGTH.index(how.split(" ")[0])
-
-
-def _picked(part: ast.Subscript, evaluate: Callable[[ast.expr], Value], add: Callable[..., None]) -> None:
-    places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
-    several = {place for place in places if len(places) > 1 and not isinstance(place, ast.Slice)}
-    bounds = [b for p in places for b in ((p.lower, p.upper) if isinstance(p, ast.Slice) else (p,))]
-    several = {_shifted(place) for place in several}
-    bounds = [_shifted(b) for b in bounds if b is not None]
-    if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
-        return
-    container = evaluate(part.value)
-    for bound in bounds:
-        if isinstance(container, (Seq, Dict)):
-            add(bound, "index")
-        elif isinstance(container, Tensor) and container.array:
-            add(bound, "array")
-        else:
-            add(bound, "place" if bound in several else "read")
 
 
 def _text_in(call: ast.Call) -> ast.expr | None:
@@ -374,66 +446,3 @@ def _computed_of(number: ast.expr) -> list[ast.expr]:
     ):
         return [*_computed_of(number.left), *_computed_of(number.right)]
     return [number] if isinstance(number, (ast.Name, ast.Attribute)) else []
-
-
-def _given(
-    call: ast.Call,
-    node: FunctionNode,
-    evaluate: Callable[[ast.expr], Value],
-    follow: Follow,
-    add: Callable[..., None],
-    found: Uses,
-    key: Callable[[ast.expr | None], str | None],
-    models: Models,
-) -> None:
-    """What a call does with the names that it is given."""
-    given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
-    given += [(k.arg, k.value) for k in call.keywords if k.arg]
-    named = [(at, a) for at, a in given if key(a) is not None]
-    computed = [(at, part) for at, a in given for part in _computed_of(a)]
-    callee = call.func
-    mine = key(callee) if isinstance(callee, ast.Attribute) else None
-    inner = follow(call) if computed or mine is not None else None
-    if inner is not None and inner.own:
-        for attribute, use in inner.uses.items():
-            if attribute.startswith("."):
-                _keep(found, attribute, use)
-    if not given:
-        return
-    if isinstance(callee, ast.Name) and callee.id in models.last_words("looks"):
-        for _, a in named:
-            add(a, "read")
-        return
-    constants = models.of(f"{models.tensor}.{callee.attr}").baked if isinstance(callee, ast.Attribute) else ()
-    name = callee.attr if isinstance(callee, ast.Attribute) else ""
-    value = evaluate(callee)
-    if isinstance(value, Ext) and value.receiver is None:
-        own = models.of(value.name).baked
-        if own or models.library_of(value.name).objects:
-            constants, name = own, value.name
-    if isinstance(value, Ext):
-        for _, a in named:
-            add(a, "read")
-    kept = [at for at, _ in given if any(at in places for places in constants)]
-    for at, a in computed:
-        if at in kept:
-            add(a, f"constant {name}")
-    for at, a in given:
-        tensor, dim = _sized(_made(a, node)) if at in kept else (None, 0)
-        add(tensor, f"kept {dim} {name}")
-    if inner is None:
-        return
-    for at, a in named:
-        parameter = (
-            at if isinstance(at, str) else (inner.parameters[at] if at < len(inner.parameters) else "")
-        )
-        name_ = key(a)
-        if parameter in inner.uses and name_ is not None:
-            _keep(found, name_, inner.uses[parameter])
-
-
-def _keep(found: Uses, name: str, use: Use) -> None:
-    """The use that costs most."""
-    known = found.get(name)
-    if known is None or _rank(use.how) < _rank(known.how):
-        found[name] = use
