@@ -296,60 +296,60 @@ class Calls:
         roles = entry.roles
         if "loader" in roles and frame.region:
             frame.guards += (Guard("", LOADS if self.is_own(frame) else FETCHES),)
-        # `frame.inside` and the rest of the place are the caller's.
-        if self.at.notebook.listens(entry.op, frame):
-            about = tensor_of(receiver) if receiver is not None else None
-            if about is None:
-                about = next((t for t in map(tensor_of, args) if t is not None), None)
-            if "repeats" in entry.roles:  # the size depends on how often, not on what
-                often = [kwargs.get("repeats", UNKNOWN), *args[: 1 if receiver is not None else 2][::-1]]
-                about = next((t for t in map(tensor_of, often) if t is not None), about)
-            if "picks by mask" in entry.roles:
-                masks = [kwargs.get("mask", UNKNOWN), *args[-1:]]
-                about = next((t for t in map(tensor_of, masks) if t is not None), about)
-            if about is not None and about is not receiver:
-                if entry.given == "tensors":
-                    about = about.but(sure=True)
-                elif not entry.given:
-                    about = None
-            before = frame.guards
-            if "makes a leaf" in entry.roles and isinstance(node.func, ast.Attribute):
-                frame.guards += self.at.conditions.branches.of_leaf(node.func, frame)
-            elif "writes files" in entry.roles:
-                frame.guards += (Guard("", WRITES),)
-            elif "copies" in entry.roles:
-                frame.guards += self.at.conditions.asked.of_given(node, args, frame)
-            sorts, leaves = self.at.types.sorts(args, kwargs, receiver), leaves_in(args, kwargs, receiver)
-            self.at.notebook.note(node, entry.op, frame, about=about, args=sorts, details=leaves)
-            frame.guards = before
-        if entry.breaks:
-            self.breaks(entry, node, frame)
+        call = Call(name, args, kwargs, node, frame, receiver, self.at)
+        self._note_operation(entry, call)
+        self.breaks(entry, node, frame)
         if "goes over items" in roles:
             for given in args:
                 self.goes_over(node, given, frame)
         if "goes over items" in roles or "counts items" in roles:
             for part, given in zip(getattr(node, "args", ()), args, strict=False):
                 self.refused(part, given, "goes over", frame)
-        if entry.untraced and self.at.notebook.listens("call untraced", frame):
-            sorts, words = self.at.types.sorts(args, kwargs, receiver), {"name": entry.library.name}
-            before = frame.guards
-            frame.guards += (Guard("", MEASURES),) if "measures" in entry.roles else ()
-            self.at.notebook.note(node, "call untraced", frame, args=sorts, details=words)
-            frame.guards = before
-        if self.at.notebook.listens("call extension", frame) and self.at.names.project.is_extension(name):
-            sorts = self.at.types.sorts(args, kwargs, receiver)
-            self.at.notebook.note(node, "call extension", frame, args=sorts, details={"name": name})
-        if "trains" in entry.roles and frame.region and not self.at.notebook.quiet:
+        self._note_untraced(entry, call)
+        if "trains" in roles and frame.region and not self.at.notebook.quiet:
             self.roots.does |= {"trains"}
-        if "draws" in entry.roles and truth(kwargs.get("training", UNKNOWN)) is not False:
+        if "draws" in roles and truth(kwargs.get("training", UNKNOWN)) is not False:
             self.at.notebook.drawn.append((name, frame.module.path, getattr(node, "lineno", 0)))
         if entry.sizes is not None or entry.numbers is not None:
             self.sizes(entry, args, kwargs, node, frame)
-        call = Call(name, args, kwargs, node, frame, receiver, self.at)
         result = entry.answer(call)
         for hear in self.at.events.external:
             hear(call, result)
         return result
+
+    def _note_operation(self, entry: Entry, call: Call) -> None:
+        """Note what the models say that the call is."""
+        frame, args = call.frame, call.args
+        if not self.at.notebook.listens(entry.op, frame):
+            return
+        before = frame.guards
+        if "makes a leaf" in entry.roles and isinstance(call.node.func, ast.Attribute):
+            frame.guards += self.at.conditions.branches.of_leaf(call.node.func, frame)
+        elif "writes files" in entry.roles:
+            frame.guards += (Guard("", WRITES),)
+        elif "copies" in entry.roles:
+            frame.guards += self.at.conditions.asked.of_given(call.node, args, frame)
+        sorts = self.at.types.sorts(args, call.kwargs, call.receiver)
+        leaves = leaves_in(args, call.kwargs, call.receiver)
+        about = _what_it_is_about(entry, call)
+        self.at.notebook.note(call.node, entry.op, frame, about=about, args=sorts, details=leaves)
+        frame.guards = before
+
+    def _note_untraced(self, entry: Entry, call: Call) -> None:
+        """Note a call of a library that Dynamo does not trace, and of an extension that the project builds."""
+        frame = call.frame
+        if entry.untraced and self.at.notebook.listens("call untraced", frame):
+            sorts = self.at.types.sorts(call.args, call.kwargs, call.receiver)
+            before = frame.guards
+            frame.guards += (Guard("", MEASURES),) if "measures" in entry.roles else ()
+            words = {"name": entry.library.name}
+            self.at.notebook.note(call.node, "call untraced", frame, args=sorts, details=words)
+            frame.guards = before
+        if self.at.notebook.listens("call extension", frame):
+            if self.at.names.project.is_extension(call.name):
+                sorts = self.at.types.sorts(call.args, call.kwargs, call.receiver)
+                words = {"name": call.name}
+                self.at.notebook.note(call.node, "call extension", frame, args=sorts, details=words)
 
     def breaks(self, entry: Entry, node: Any, frame: Frame) -> None:
         """Note a call of which a model says that Dynamo ends the graph there."""
@@ -444,6 +444,26 @@ class Calls:
             if kind and self.at.notebook.listens(f"iterate {kind}", frame):
                 details = {"maybe": "yes"} if len(among) > 1 else None
                 self.at.notebook.note(node, f"iterate {kind}", frame, details=details)
+
+
+def _what_it_is_about(entry: Entry, call: Call) -> Tensor | None:
+    """The tensor that the operation of a call is about."""
+    args, receiver = call.args, call.receiver
+    about = tensor_of(receiver) if receiver is not None else None
+    if about is None:
+        about = next((t for t in map(tensor_of, args) if t is not None), None)
+    if "repeats" in entry.roles:  # the size depends on how often, not on what
+        often = [call.kwargs.get("repeats", UNKNOWN), *args[: 1 if receiver is not None else 2][::-1]]
+        about = next((t for t in map(tensor_of, often) if t is not None), about)
+    if "picks by mask" in entry.roles:
+        masks = [call.kwargs.get("mask", UNKNOWN), *args[-1:]]
+        about = next((t for t in map(tensor_of, masks) if t is not None), about)
+    if about is not None and about is not receiver:
+        if entry.given == "tensors":
+            return about.but(sure=True)
+        if not entry.given:
+            return None
+    return about
 
 
 def _given(listed: Sizes, args: list[Value], kwargs: dict[str, Value]) -> list[Value]:

@@ -165,37 +165,11 @@ class Expressions:
         if isinstance(owner, Union) and name in self._of_tensors:
             owner = _tensor_among(owner)
         if isinstance(owner, Union):
-            # A tensor or an array, as what was given is: of neither it can be said.
-            either = len({o.array for o in owner.options if isinstance(o, Tensor)}) > 1
-            self.at.notebook.quiet += either
-            found = [
-                self.attribute_of(o, name, node, frame, owner)
-                for o in owner.options
-                if is_none(o) is not True and o is not UNKNOWN
-            ]
-            self.at.notebook.quiet -= either
-            if UNKNOWN in owner.options:
-                found.append(UNKNOWN)
-            return join_all(found)
+            return self._attribute_of_each(owner, name, node, frame)
         if isinstance(owner, Tensor):
-            of = self.at.models.attribute(self.at.models.tensor, owner, name)
-            operation = f"get {of.name}" if owner.array and isinstance(of, Ext) else ""
-            if name == "__dict__":
-                operation = f"get {self.at.models.tensor}.{name}"
-            if operation and self.at.notebook.listens(operation, frame):
-                self.at.notebook.note(node, operation, frame, about=owner)
-            self.used(node, frame, owner)
-            return of
+            return self._attribute_of_tensor(owner, name, node, frame)
         if isinstance(owner, Instance):
-            if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
-                self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
-            looks = owner.cls is not None and (
-                "__getattr__" in owner.cls.attributes or "__getattribute__" in owner.cls.methods
-            )
-            if looks and frame.region:
-                for hear in self.at.events.looked_for:
-                    hear(owner, name, node, frame)
-            return self.at.objects.instance_attribute(owner, name, frame)
+            return self._attribute_of_instance(owner, name, node, frame)
         if isinstance(owner, Ext):
             if owner.receiver is not None:
                 return UNKNOWN
@@ -204,34 +178,59 @@ class Expressions:
             return self.at.classes.class_attribute(owner.info, name)
         if isinstance(owner, Super):
             return self.at.classes.super_attribute(owner, name)
-        if isinstance(owner, Seq) and name in owner.fields and owner.elts is not None:
-            return owner.elts[owner.fields.index(name)]
-        if isinstance(owner, (Seq, Dict)):
-            return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
-        if isinstance(owner, Py):
-            if owner.type in ("str", "int", "float", "bool", "bytes"):
-                return Ext(f"{PYTHON}{owner.type}.{name}", owner)
-            if owner.type == "device":
-                return STR if name == "type" else INT
-            return OBJECT if owner.type == "dtype" else UNKNOWN
         if isinstance(owner, Wrapped) and owner.how == "compiled":
             return self.compiled_attribute(owner, name, node, frame, among)
-        if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
-            return STR
-        if owner is UNKNOWN and name == "shape":
+        if owner is UNKNOWN:
+            return self._attribute_of_unknown(name, node, frame)
+        return _attribute_of_plain(owner, name)
+
+    def _attribute_of_each(self, owner: Union, name: str, node: ast.expr, frame: Frame) -> Value:
+        # A tensor or an array, as what was given is: of neither it can be said.
+        either = len({o.array for o in owner.options if isinstance(o, Tensor)}) > 1
+        self.at.notebook.quiet += either
+        found = [
+            self.attribute_of(o, name, node, frame, owner)
+            for o in owner.options
+            if is_none(o) is not True and o is not UNKNOWN
+        ]
+        self.at.notebook.quiet -= either
+        if UNKNOWN in owner.options:
+            found.append(UNKNOWN)
+        return join_all(found)
+
+    def _attribute_of_tensor(self, owner: Tensor, name: str, node: ast.expr, frame: Frame) -> Value:
+        of = self.at.models.attribute(self.at.models.tensor, owner, name)
+        operation = f"get {of.name}" if owner.array and isinstance(of, Ext) else ""
+        if name == "__dict__":
+            operation = f"get {self.at.models.tensor}.{name}"
+        if operation and self.at.notebook.listens(operation, frame):
+            self.at.notebook.note(node, operation, frame, about=owner)
+        self.used(node, frame, owner)
+        return of
+
+    def _attribute_of_instance(self, owner: Instance, name: str, node: ast.expr, frame: Frame) -> Value:
+        if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
+            self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
+        looks = owner.cls is not None and (
+            "__getattr__" in owner.cls.attributes or "__getattribute__" in owner.cls.methods
+        )
+        if looks and frame.region:
+            for hear in self.at.events.looked_for:
+                hear(owner, name, node, frame)
+        return self.at.objects.instance_attribute(owner, name, frame)
+
+    def _attribute_of_unknown(self, name: str, node: ast.expr, frame: Frame) -> Value:
+        """What only one kind of value has, whatever it is an attribute of."""
+        if name == "shape":
             return Seq(None, INT, "tuple")  # of whatever library's arrays
-        if owner is UNKNOWN and name in self.at.models.last_words("only of tensors"):
-            return Ext(
-                f"{self.at.models.tensor}.{name}",
-                Tensor(None, (frame.module.path, node.lineno, f"`.{name}` is a tensor's")),
-            )
-        if owner is UNKNOWN and name in self.by_methods.words and isinstance(node, ast.Attribute):
+        if name in self.at.models.last_words("only of tensors"):
+            origin = (frame.module.path, node.lineno, f"`.{name}` is a tensor's")
+            return Ext(f"{self.at.models.tensor}.{name}", Tensor(None, origin))
+        if name in self.by_methods.words and isinstance(node, ast.Attribute):
             told = self.by_methods.object(node.value, frame)
             if told is not UNKNOWN:
                 return self.attribute_of(told, name, node, frame)
-        if owner is UNKNOWN and name in ("device", "dtype"):
-            return Py(name)  # whatever has one, has it of that kind
-        return UNKNOWN
+        return Py(name) if name in ("device", "dtype") else UNKNOWN
 
     def bare_method(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
         """`x.item()`, `x.parameters()` where nothing is known of `x`: only a tensor has the one without arguments, and
@@ -624,3 +623,20 @@ def _tensor_among(value: Union) -> Value:
         return value
     plain = all(o.type in PLAIN for o in value.options if isinstance(o, (Seq, Py)))
     return join_all(o.but(sure=True) for o in tensors) if plain else value
+
+
+def _attribute_of_plain(owner: Value, name: str) -> Value:
+    """Of a container, a number, a text, a function."""
+    if isinstance(owner, Seq) and name in owner.fields and owner.elts is not None:
+        return owner.elts[owner.fields.index(name)]
+    if isinstance(owner, (Seq, Dict)):
+        return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
+    if isinstance(owner, Py):
+        if owner.type in ("str", "int", "float", "bool", "bytes"):
+            return Ext(f"{PYTHON}{owner.type}.{name}", owner)
+        if owner.type == "device":
+            return STR if name == "type" else INT
+        return OBJECT if owner.type == "dtype" else UNKNOWN
+    if isinstance(owner, Func) and name in ("__name__", "__qualname__", "__doc__"):
+        return STR
+    return UNKNOWN

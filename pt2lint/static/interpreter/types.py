@@ -93,60 +93,18 @@ class Types:
                 return self.annotation(quoted, frame, line or node.lineno, text)
             return UNKNOWN
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return declare(
-                [
-                    self.annotation(node.left, frame, line, text),
-                    self.annotation(node.right, frame, line, text),
-                ]
-            )
-        origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
+            return declare([self.annotation(side, frame, line, text) for side in (node.left, node.right)])
         if isinstance(node, ast.Subscript):
-            base = self.named(node.value, frame)
-            base, node = self.subscripted_type(base, node)
-            name = base.name if isinstance(base, Ext) else ""
-            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            said, dtype = self.at.models.form(name)
-            if not parts and said != "tuple":  # `list[()]`
-                return UNKNOWN
-            if said == "optional":
-                return declare([NONE, self.annotation(parts[0], frame, line, text)])
-            if said == "either":
-                return declare([self.annotation(p, frame, line, text) for p in parts])
-            if said == "first":
-                return self.annotation(parts[0], frame, line, text)
-            if said == "tensor":
-                value = self.annotation(parts[0], frame, line, text)
-                return value.but(dtype=dtype) if isinstance(value, Tensor) else value
-            if said in ("list", "set"):
-                return Seq(None, self.annotation(parts[0], frame, line, text), said)
-            if said == "tuple":
-                values = [self.annotation(p, frame, line, text) for p in parts if not _is_ellipsis(p)]
-                if len(values) < len(parts):
-                    return Seq(None, values[0] if values else UNKNOWN, "tuple")
-                if len(values) == 1:
-                    # `tuple[Tensor]` is often written for a tuple of any length.
-                    return Seq(None, values[0], "tuple")
-                return Seq(values, None, "tuple")
-            if said == "dict" and len(parts) == 2:
-                return Dict({}, self.annotation(parts[1], frame, line, text))
-            return UNKNOWN
+            return self._subscripted(node, frame, line, text)
         value = self.named(node, frame)
+        origin = (frame.module.path, line or node.lineno, text or "annotated as a tensor")
         if isinstance(value, Ext):
             promised = self.at.models.value_of_type(value.name, origin)
             if isinstance(promised, Tensor) and not promised.array:
                 return promised.but(leaf=LEAF)
             return self.at.models.value_of_type(value.name) or UNKNOWN
         if isinstance(value, Class):
-            info = value.info
-            externals = self.at.classes.bases(info)[1]
-            if any(self.at.models.plays(e, "tensor type") for e in externals):
-                return Tensor(None, origin, leaf=LEAF)
-            if any(self.at.models.plays(e, "typed dictionary") for e in externals):
-                return self.typed_dictionary(info, frame)
-            if any(self.at.models.plays(e, "typing") for e in externals):
-                named = any(self.at.models.plays(e, "named tuple") for e in externals)
-                return self.at.objects.instance(info) if named else UNKNOWN
-            return self.at.objects.instance(info)
+            return self._of_class(value.info, frame, origin)
         alias = self.at.names.alias(node.id, frame.module) if isinstance(node, ast.Name) else None
         if alias is not None and frame.depth < 4:
             module, targets = alias
@@ -154,6 +112,47 @@ class Types:
             inner.depth = frame.depth + 1
             return declare([self.annotation(t, inner, line or node.lineno, text) for t in targets])
         return UNKNOWN
+
+    def _subscripted(self, node: ast.Subscript, frame: Frame, line: int, text: str) -> Value:
+        """The value that `list[Tensor]`, `Optional[Tensor]` and the like promise."""
+        base, node = self.subscripted_type(self.named(node.value, frame), node)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        said, dtype = self.at.models.form(base.name if isinstance(base, Ext) else "")
+        if not parts and said != "tuple":  # `list[()]`
+            return UNKNOWN
+        if said == "optional":
+            return declare([NONE, self.annotation(parts[0], frame, line, text)])
+        if said == "either":
+            return declare([self.annotation(p, frame, line, text) for p in parts])
+        if said == "first":
+            return self.annotation(parts[0], frame, line, text)
+        if said == "tensor":
+            value = self.annotation(parts[0], frame, line, text)
+            return value.but(dtype=dtype) if isinstance(value, Tensor) else value
+        if said in ("list", "set"):
+            return Seq(None, self.annotation(parts[0], frame, line, text), said)
+        if said == "tuple":
+            values = [self.annotation(p, frame, line, text) for p in parts if not _is_ellipsis(p)]
+            if len(values) < len(parts):
+                return Seq(None, values[0] if values else UNKNOWN, "tuple")
+            if len(values) == 1:
+                # `tuple[Tensor]` is often written for a tuple of any length.
+                return Seq(None, values[0], "tuple")
+            return Seq(values, None, "tuple")
+        if said == "dict" and len(parts) == 2:
+            return Dict({}, self.annotation(parts[1], frame, line, text))
+        return UNKNOWN
+
+    def _of_class(self, info: ClassInfo, frame: Frame, origin: tuple[str, int, str]) -> Value:
+        externals = self.at.classes.bases(info)[1]
+        if any(self.at.models.plays(e, "tensor type") for e in externals):
+            return Tensor(None, origin, leaf=LEAF)
+        if any(self.at.models.plays(e, "typed dictionary") for e in externals):
+            return self.typed_dictionary(info, frame)
+        typing = any(self.at.models.plays(e, "typing") for e in externals)
+        if typing and not any(self.at.models.plays(e, "named tuple") for e in externals):
+            return UNKNOWN
+        return self.at.objects.instance(info)
 
     def fill(self, value: Value, node: ast.expr, frame: Frame) -> None:
         """`flags: list[Tensor] = list(given)`: what the code does not show of the elements, the annotation tells."""
