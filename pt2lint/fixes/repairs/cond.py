@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN
-from pt2lint.fixes.arms import elements, keeps_nan_off, ordered, read_branch, replacement, under_static
+from pt2lint.fixes.arms import Arms, elements, keeps_nan_off, ordered, read_branch, replacement, under_static
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
 from pt2lint.fixes.purity import callee, draws, effect, is_view, number
@@ -265,54 +265,9 @@ def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:
 
 def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
     condition, arms = read_branch(function, node, kind)
-    if max(_count(arms.then), _count(arms.orelse)) > MAX_STATEMENTS:
-        return Refusal("a side is too long to become a function of its own")
-    if _asks_for_class(*arms.then, *arms.orelse, *(arms.values or ())):
-        return Refusal(_SUPER)
-    for statement in (*arms.then, *arms.orelse):
-        reason = effect(statement)
-        if reason:
-            return Refusal(f"a side cannot be a branch of torch.cond: {reason}")
-    assigned = binds(*arms.then, *arms.orelse)
-    both = set(binds(*arms.then)) & set(binds(*arms.orelse))
-    if arms.values is None:
-        outs = [name for name in assigned if live_after(function, name, arms.taken)]
-        if not outs:
-            return Refusal("nothing that the sides assign is used afterwards")
-        for name in outs:
-            if name not in both and not bound_before(function, name, arms.taken[0]):
-                return Refusal(f"`{name}` may be unbound on one side")
-    else:
-        outs = []
-        structures = [len(elements(value)) for value in arms.values]
-        if structures[0] != structures[1]:
-            return Refusal("the sides return different structures")
-        for value in arms.values:
-            for element in elements(value):
-                _check_result(element, kind, function.kinds is not None)
-    # What a side reads before it assigns it, or hands through, must come in as an operand.
-    operands = [
-        name
-        for name in assigned
-        if (name in outs and name not in both)
-        or _read_before(name, arms.then, name in outs)
-        or _read_before(name, arms.orelse, name in outs)
-    ]
-    for name in operands:
-        if not bound_before(function, name, arms.taken[0]):
-            return Refusal(f"`{name}` may be unbound when the branch is reached")
-    nothing = {name for name in outs if _set_to_none(name, (*arms.then, *arms.orelse), kind)}
-    if nothing:
-        return Refusal(f"a side sets `{min(nothing)}` to None")
-    for name in {*outs, *operands}:
-        if _plain(function, name, arms.taken[0], kind):
-            return Refusal(f"`{name}` is not a tensor")
-    for name in {*outs, *operands}:
-        if not _surely_tensor(function, name, kind):
-            return Refusal(f"`{name}` is not known to be a tensor")
-    for name in operands:
-        if may_be_none(function, name, arms.taken[0]):
-            return Refusal(f"`{name}` may be None")
+    _check_sides(arms)
+    outs = _results(function, arms, kind)
+    operands = _operands(function, arms, outs, kind)
     values = [[one] for one in arms.values or ()] or [[], []]
     sides = [*arms.then, *values[0]], [*arms.orelse, *values[1]]
     warning = _unsure(function, kind, *sides)
@@ -331,6 +286,70 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     new = replacement(function, node, arms.taken, lines, condition.static)
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, new))
     return fix("Branch with `torch.cond`, in the graph." + _COND + warning, edits)
+
+
+def _check_sides(arms: Arms) -> None:
+    """Refuse sides that cannot be functions of their own."""
+    if max(_count(arms.then), _count(arms.orelse)) > MAX_STATEMENTS:
+        raise Refused("a side is too long to become a function of its own")
+    if _asks_for_class(*arms.then, *arms.orelse, *(arms.values or ())):
+        raise Refused(_SUPER)
+    for statement in (*arms.then, *arms.orelse):
+        reason = effect(statement)
+        if reason:
+            raise Refused(f"a side cannot be a branch of torch.cond: {reason}")
+
+
+def _results(function: FunctionCode, arms: Arms, kind: Kind) -> list[str]:
+    """The names that the sides assign and that are used afterwards; none where the sides return."""
+    if arms.values is not None:
+        then, orelse = map(elements, arms.values)
+        if len(then) != len(orelse):
+            raise Refused("the sides return different structures")
+        for element in (*then, *orelse):
+            _check_result(element, kind, function.kinds is not None)
+        return []
+    outs = [name for name in binds(*arms.then, *arms.orelse) if live_after(function, name, arms.taken)]
+    if not outs:
+        raise Refused("nothing that the sides assign is used afterwards")
+    for name in outs:
+        if name not in _bound_on_both(arms) and not bound_before(function, name, arms.taken[0]):
+            raise Refused(f"`{name}` may be unbound on one side")
+    return outs
+
+
+def _bound_on_both(arms: Arms) -> set[str]:
+    return set(binds(*arms.then)) & set(binds(*arms.orelse))
+
+
+def _operands(function: FunctionCode, arms: Arms, outs: Sequence[str], kind: Kind) -> list[str]:
+    """What a side reads before it assigns it, or hands through. Refused where that, or a result, may be no tensor."""
+    before = arms.taken[0]
+    both = _bound_on_both(arms)
+    operands = [
+        name
+        for name in binds(*arms.then, *arms.orelse)
+        if (name in outs and name not in both)
+        or _read_before(name, arms.then, name in outs)
+        or _read_before(name, arms.orelse, name in outs)
+    ]
+    for name in operands:
+        if not bound_before(function, name, before):
+            raise Refused(f"`{name}` may be unbound when the branch is reached")
+    nothing = {name for name in outs if _set_to_none(name, (*arms.then, *arms.orelse), kind)}
+    if nothing:
+        raise Refused(f"a side sets `{min(nothing)}` to None")
+    tensors = {*outs, *operands}
+    for name in tensors:
+        if _plain(function, name, before, kind):
+            raise Refused(f"`{name}` is not a tensor")
+    for name in tensors:
+        if not _surely_tensor(function, name, kind):
+            raise Refused(f"`{name}` is not known to be a tensor")
+    for name in operands:
+        if may_be_none(function, name, before):
+            raise Refused(f"`{name}` may be None")
+    return operands
 
 
 def _set_to_none(name: str, statements: Sequence[Any], kind: Kind) -> bool:
