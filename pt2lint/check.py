@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from pt2lint.finding import Finding, Problem, RulePage, Severity
 from pt2lint.project import entries, process_settings, suppress
-from pt2lint.project.config import Configs, Settings
-from pt2lint.project.defect import defect, over_files
-from pt2lint.project.discover import Discovery
-from pt2lint.project.gather import (
-    gathered,
+from pt2lint.project.across import (
     with_alike_told_once,
     with_causes_told_once,
     with_pasted_told_once,
     without_copies,
 )
+from pt2lint.project.config import Configs, Settings
+from pt2lint.project.defect import defect, over_files
+from pt2lint.project.discover import Discovery
+from pt2lint.project.gather import gathered
 from pt2lint.project.known import Known, Sources
 from pt2lint.project.notebook import Notebook, read_notebook
 from pt2lint.project.pages import UNUSED, VERIFY_PAGES

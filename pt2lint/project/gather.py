@@ -1,46 +1,25 @@
-"""One finding a cause: what an earlier break of the same function covers, and what a file has from another one."""
+"""One finding a cause in one file: what an earlier break of the same function covers, and what says the same again."""
 
 from __future__ import annotations
 
 import ast
-import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from keyword import iskeyword
-from typing import NamedTuple, Protocol
 
-from pt2lint.finding import (
-    ALIKE,
-    ALL_OVER,
-    ASIDE,
-    BY_ROW,
-    COPY,
-    ITERATES,
-    NESTED,
-    PASTED,
-    SHARED,
-    UNDER,
-    Finding,
-)
+from pt2lint.finding import ASIDE, BY_ROW, ITERATES, NESTED, UNDER, Finding
 from pt2lint.op import DREW
+from pt2lint.project.statements import Arms, Where
 
 BREAKS = "PTB1"  # how the codes of graph breaks begin
-RECOMPILES = "PTR2"  # and those of recompilations
 # A number that is another one at every call, and a buffer that is longer: compiled until the limit of recompilations.
 EACH_CALL = ("PTR202", "PTR204")
-UNROLLED_NO_MORE = (
-    "PTR207"  # a number of a loop, which is one of the graph's constants unless a break leaves the loop
-)
+# A number of a loop, which is one of the graph's constants unless a break leaves the loop.
+UNROLLED_NO_MORE = "PTR207"
 TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
 VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in a tensor
-NUMBERS_KEPT = (  # how it is said of a tensor that it is kept, or made, of what are Python's numbers before
-    " is a buffer",
-    "`torch.tensor` returns a tensor",
-    "`torch.as_tensor` returns a tensor",
-)
-SETTING = "PTS305"  # a setting of the whole process that hides what fails
 COMPILED = "PTB185"  # a call of an extension
 SAYS = ("PTB101", "PTB102")  # prints and logs
 ENTERED = "PTB180"  # a context manager
@@ -48,7 +27,6 @@ SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which rows are picked: `x[mask]`
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
-MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 LINES = re.compile(r" \(line \d+\)")
 MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
 NAMES = re.compile(r"[A-Za-z_][\w.]*\b(?!\()")  # but for those that are called
@@ -56,30 +34,6 @@ TEXTS_AND_NUMBERS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|(?<![\w.])\d[\w.]*")
 AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
 PLACE = re.compile(r"([\w.]+) (?:==|!=|in|not in) ")  # an option, and what it is compared with
 NEAR = 10  # lines
-MANY = 10  # breaks below one root that no one mends one by one
-HEADER = 4000  # characters of a file in which it says where it comes from
-Arms = tuple[tuple[int, int], ...]
-
-
-class Where(NamedTuple):
-    """A function by its lines, a statement by its first line, the branches that lead to it, whether it is a check (an
-    `assert`, an `if` that does nothing but raise, or `require(test, text)`), the statement's text, of a compound one
-    without what it holds, and those of the statements before and after it."""
-
-    function: tuple[int, int, str]
-    statement: int
-    arms: Arms
-    asserts: bool = False
-    text: str = ""
-    beside: tuple[str, str] = ("", "")
-
-
-class Texts(Protocol):
-    """What is asked of the texts of files (pt2lint/project/known.py)."""
-
-    def made_from(self, path: str) -> str: ...
-    def place(self, path: str, line: int) -> Where | None: ...
-    def code(self, path: str, first: int, last: int) -> str: ...
 
 
 def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:
@@ -144,7 +98,7 @@ def _steered(alone: Sequence[tuple[Where, Finding]]) -> Iterator[tuple[int, Find
     written, and the first of them: it needs another algorithm, or to stay outside of the graph as a whole."""
     steered: dict[tuple[int, int, str], list[Finding]] = {}
     for at, finding in alone:
-        told = finding.severity != "note" and not _is_ready(finding)
+        told = finding.severity != "note" and not is_ready(finding)
         if at.function[2] and finding.code in (*VALUES, *ROWS) and told:
             steered.setdefault(at.function, []).append(finding)
     for first, *others in steered.values():
@@ -304,7 +258,7 @@ def _picks_tested(
     picked = finding.message.partition("`")[2].partition("`")[0]
     if re.search(rf"(?<![\w.]){re.escape(mask)}(?![\w.])", picked) is not None:
         return True
-    origin = _origin(finding)
+    origin = origin_of(finding)
     made = place(int(origin[2])) if origin is not None and origin[1] == finding.path else None
     return made is not None and made.text.startswith(f"{mask} = ")
 
@@ -330,7 +284,7 @@ def _is_alike(at: Where, leader: Finding, where: Where, finding: Finding) -> boo
     next statement may keep another number: `a = x.mean().item()`, then `b = x.std().item()`."""
     if leader.code != finding.code or abs(where.statement - at.statement) > NEAR:
         return False
-    if _shape(at.text) == _shape(where.text) != "":
+    if shape(at.text) == shape(where.text) != "":
         return _costs_no_more(leader, finding)
     next_one = (at.text, where.text) == (where.beside[0], at.beside[1])
     kept = next_one and _keeps_number(at.text) and _keeps_number(where.text)
@@ -357,7 +311,7 @@ def _is_made_by(at: Where, leader: Finding, where: Where, finding: Finding) -> b
     if leader.code == COMPILED and finding.code in VALUES and at.text == where.beside[0]:
         target, assigns, _ = at.text.partition(" = ")
         return bool(assigns) and re.search(rf"(?<![\w.]){re.escape(target)}(?!\w)", where.text) is not None
-    origin = _origin(finding)
+    origin = origin_of(finding)
     lines = {str(leader.line), str(at.statement)}
     made = origin is not None and origin[1] == leader.path and origin[2] in lines
     return made and leader.code in ROWS and finding.code in VALUES
@@ -367,7 +321,7 @@ def _is_written_again(at: Where, leader: Finding, where: Where, finding: Finding
     """Whether another function of the file holds the same statement, and before or after it one that is alike."""
     if leader.code != finding.code or at.text != where.text or not at.text:
         return False
-    pasted = [_shape(a) == _shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True)]
+    pasted = [shape(a) == shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True)]
     held = set(leader.when) <= set(finding.when) or (all(pasted) and _of_one_choice(leader, finding))
     return any(pasted) and held and _costs_no_more(leader, finding)
 
@@ -390,7 +344,7 @@ def _is_called_again(leader: Finding, finding: Finding) -> bool:
     return again and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
 
 
-def _shape(text: str) -> str:
+def shape(text: str) -> str:
     """A statement without names, but for those of what it calls, without texts and numbers, and with what it asks of
     several things once."""
     plain = TEXTS_AND_NUMBERS.sub("_", text)
@@ -455,11 +409,11 @@ def _of_one_origin(leader: Finding, finding: Finding) -> bool:
     Where that is an argument each may be given another one."""
     if leader.code != finding.code or not (leader.flow and finding.flow):
         return False
-    origin = _origin(leader)
+    origin = origin_of(leader)
     made = origin is not None and " returns " in origin[0]
     return (
         made
-        and origin == _origin(finding)
+        and origin == origin_of(finding)
         and leader.flow[0] == finding.flow[0]
         and set(leader.when) <= set(finding.when)
     )
@@ -475,7 +429,7 @@ def _goes_back(leader: Finding, finding: Finding) -> bool:
     return back != called and back == finding.flow[-1].message
 
 
-def _origin(finding: Finding) -> tuple[str, str, str] | None:
+def origin_of(finding: Finding) -> tuple[str, str, str] | None:
     """What is said of the value that a finding is about, and the file and the line where it is made."""
     cause = finding.price.cause if finding.price is not None else ""
     match = MADE_AT.search(cause)
@@ -508,277 +462,6 @@ def _words(finding: Finding) -> str:
     return LINES.sub("", finding.message.partition("; ")[0])
 
 
-def place_in(body: Sequence[ast.stmt], line: int) -> Where:
-    """Where a line stands, by the statements that are there."""
-    return _in(body, line, (0, 0, ""), ()) or Where((0, 0, ""), line, ())
-
-
-def _in(
-    body: Sequence[ast.stmt], line: int, function: tuple[int, int, str], arms: Arms, head: str = ""
-) -> Where | None:
-    """The innermost statement of the body that holds the line. Before the first one stands the block's head."""
-    for number, statement in reversed([*enumerate(body)]):
-        if not statement.lineno <= line <= (statement.end_lineno or statement.lineno):
-            continue
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not function[2]:
-            function = (statement.lineno, statement.end_lineno or 0, statement.name)
-        for i, (part, chosen) in reversed([*enumerate(_parts(statement))]):
-            inner = (*arms, (statement.lineno, i)) if chosen else arms
-            within = _in(part, line, function, inner, _text(statement))
-            if within is not None:
-                return within
-        asserts = isinstance(statement, ast.Assert) or _raises(statement) or _demands(statement)
-        alone = not function[2] or statement.lineno <= function[0]  # a function may be parsed alone
-        around = [] if alone else [head, *map(_text, body[max(number - 1, 0) : number + 2])]
-        i = min(number, 1) + 1  # where the statement itself stands in that
-        beside = (around[i - 1], "".join(around[i + 1 : i + 2])) if around else ("", "")
-        return Where(function, statement.lineno, arms, asserts, _text(statement), beside)
-    return None
-
-
-def _text(statement: ast.stmt) -> str:
-    """The statement in one spelling, of a compound one what stands before its colon."""
-    if isinstance(statement, (ast.If, ast.While)):
-        return f"if {ast.unparse(statement.test)}"
-    if isinstance(statement, (ast.For, ast.AsyncFor)):
-        return f"for {ast.unparse(statement.target)} in {ast.unparse(statement.iter)}"
-    if isinstance(statement, (ast.With, ast.AsyncWith)):
-        return f"with {', '.join(map(ast.unparse, statement.items))}"
-    return "" if any(_parts(statement)) else ast.unparse(statement)
-
-
-def _raises(statement: ast.stmt) -> bool:
-    if not isinstance(statement, ast.If) or statement.orelse:
-        return False
-    return len(statement.body) == 1 and isinstance(statement.body[0], ast.Raise)
-
-
-def _demands(statement: ast.stmt) -> bool:
-    """Whether it is a call that is given what has to be true, and what to say otherwise: `require(bool(x.all()),
-    "x")`."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call) or len(call.args) != 2:
-        return False
-    test, said = call.args
-    text = isinstance(said, ast.JoinedStr) or (isinstance(said, ast.Constant) and isinstance(said.value, str))
-    is_bool = isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "bool"
-    return text and (is_bool or isinstance(test, (ast.Compare, ast.BoolOp)))
-
-
-def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
-    """The statements in a statement, and whether it depends on a test that they run."""
-    chosen = isinstance(statement, (ast.If, ast.Match))
-    if isinstance(statement, ast.Match):
-        yield from ((case.body, True) for case in statement.cases)
-    for name in ("body", "orelse", "finalbody"):
-        part = getattr(statement, name, None)
-        if isinstance(part, list) and part:
-            yield part, chosen or (name == "orelse")
-    for handler in getattr(statement, "handlers", ()):
-        yield handler.body, True
-
-
-def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, in which those that read the values of one buffer, or of one tensor that is made of Python's
-    numbers, are notes but for one of them, in whichever file they stand: who keeps the numbers beside it mends them
-    all. So are those of one setting of the process, and what steers one root all over."""
-
-    def cause(finding: Finding) -> Hashable:
-        if finding.code == SETTING:
-            return (SETTING, finding.message)
-        origin = _origin(finding) if finding.code in VALUES else None
-        return origin if origin is not None and origin[0].endswith(NUMBERS_KEPT) else None
-
-    under = {id(f): first for first, others in _alike(findings, cause) for f in others}
-    under.update(_sparse_within(f for f in findings if id(f) not in under))
-    return _shared(_shared(findings, under, SHARED), dict(_steered_all_over(findings, under)), ALL_OVER)
-
-
-def _sparse_within(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
-    """The ids of calls with a sparse tensor, and what is told of the same tensor inside of what they call."""
-    sparse = [f for f in findings if f.code == SPARSE and f.severity != "note" and f.verdict is None]
-    for finding in sparse:
-        for inner in sparse:
-            steps = {(step.path, step.line) for step in inner.flow[1:]}
-            within = (finding.path, finding.line) in steps and {*inner.when} <= {*finding.when}
-            if within and inner is not finding:
-                yield id(finding), inner
-                break
-
-
-def _steered_all_over(
-    findings: Sequence[Finding], under: Mapping[int, Finding]
-) -> Iterator[tuple[int, Finding]]:
-    """The ids of breaks below one root that values steer at as many places as no one mends one by one, and the one
-    that tells them: it stays outside of the graph as a whole, or is written anew."""
-    below: dict[tuple[str, int, str], list[Finding]] = {}
-    for finding in findings:
-        if (
-            finding.severity != "note"
-            and finding.verdict is None
-            and id(finding) not in under
-            and finding.flow
-        ):
-            if finding.code in (*VALUES, *ROWS) and not _is_ready(finding):
-                root = finding.flow[0]
-                below.setdefault((root.path, root.line, root.message), []).append(finding)
-    for several in below.values():
-        first = min(several, key=_told_first)
-        for finding in several if len(several) >= MANY else ():
-            held = {*first.when} <= {*finding.when} and _roots(finding) <= _roots(first)
-            if finding is not first and held:
-                yield id(finding), first
-
-
-def _roots(finding: Finding) -> int:
-    return finding.price.roots if finding.price is not None else 0
-
-
-def _is_ready(finding: Finding) -> bool:
+def is_ready(finding: Finding) -> bool:
     """Whether an edit is ready that mends it."""
     return any(fix.edits and not fix.is_workaround for fix in finding.fixes)
-
-
-def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
-    """The findings, in which those of a function that stands in several files, word for word, are notes but for those
-    in one of the files: who mends one has the others to paste it into."""
-
-    def pasted(finding: Finding) -> Hashable:
-        at = _mended(finding, known)
-        if at is None or at.function[1] <= at.function[0] + 1:
-            return None
-        return (finding.code, at.text, known.code(finding.path, *at.function[:2]))
-
-    told = _alike(findings, pasted)
-    under = {id(f): first for first, others in told for f in others if _is_elsewhere(f, first)}
-    return _shared(findings, under, PASTED)
-
-
-def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
-    """The findings, in which those of statements that are alike in several files, with what stands before and after
-    them, are notes but for those in one of the files: one model was made of the other. So are those of the same
-    statement, with the one before it or after it, in functions of one name."""
-    places: dict[int, Where] = {}
-
-    def stands(finding: Finding) -> Where | None:
-        at = _mended(finding, known)
-        if at is not None:
-            places[id(finding)] = at
-        return at
-
-    def shapes(finding: Finding) -> Hashable:
-        at = stands(finding)
-        if at is None or not all(at.beside):
-            return None
-        return (finding.code, *map(_shape, (at.text, *at.beside)))
-
-    def named(finding: Finding) -> Hashable:
-        at = stands(finding) if finding.code in (*VALUES, *ROWS) else None
-        return None if at is None else (finding.code, at.function[2], at.text)
-
-    under: dict[int, Finding] = {}
-    for key in (shapes, named):
-        for first, others in _alike(findings, key):
-            where = places[id(first)]
-            for finding in others:
-                at = places[id(finding)]
-                beside = {(i, text) for i, text in enumerate(at.beside) if text}
-                same = not beside.isdisjoint(enumerate(where.beside))
-                if not same and (key is named or at.text != where.text):
-                    continue
-                if _is_elsewhere(finding, first) and id(finding) not in under and id(first) not in under:
-                    under[id(finding)] = first
-    for one, first in under.items():  # what tells others may be told by another one for its function's name
-        under[one] = under.get(id(first), first)
-    place = {f"{PASTED}{f.place}": f"{ALIKE}{under[id(f)].place}" for f in findings if id(f) in under}
-    told = [replace(f, note=place[f.note]) if f.note in place else f for f in findings]
-    return _shared(told, under, ALIKE)
-
-
-def _alike(
-    findings: Sequence[Finding], key: Callable[[Finding], Hashable]
-) -> Iterator[tuple[Finding, list[Finding]]]:
-    """Of the findings that fail a run, for each key but None the one that tells the others, and those."""
-    having: dict[Hashable, list[Finding]] = {}
-    for finding in findings:
-        if finding.severity != "note" and finding.verdict is None and (of := key(finding)) is not None:
-            having.setdefault(of, []).append(finding)
-    for several in having.values():
-        first = min(several, key=_told_first)
-        yield first, [f for f in several if f is not first]
-
-
-def _mended(finding: Finding, known: Texts) -> Where | None:
-    """Where a break or a recompilation stands, if that is a statement with a text of its own."""
-    mended = finding.code.startswith((BREAKS, RECOMPILES))
-    at = known.place(finding.path, finding.line) if mended else None
-    return at if at is not None and at.text else None
-
-
-def _is_elsewhere(finding: Finding, first: Finding) -> bool:
-    """Whether it stands in another file, and happens only where the first one does."""
-    return finding.path != first.path and {*first.when} <= {*finding.when}
-
-
-def _told_first(finding: Finding) -> tuple[object, ...]:
-    """By this, the least of several findings is the one that tells the others: with the fewest conditions."""
-    return len(finding.when), finding.severity != "error", finding.sort_key
-
-
-def _shared(findings: Sequence[Finding], under: Mapping[int, Finding], note: str) -> list[Finding]:
-    """The findings, those that others in whichever file tell as notes."""
-    return [
-        replace(f, severity="note", note=f"{note}{under[id(f)].place}") if id(f) in under else f
-        for f in findings
-    ]
-
-
-def without_copies(findings: Sequence[Finding], known: Texts) -> list[Finding]:
-    """The findings, in which those of a generated file are notes where the file that it is made from has the same, or
-    another file from which that has it by inheritance.
-
-    A file says in its header that it is generated, and from which file in its folder.
-    """
-    telling = [f for f in findings if f.severity != "note"]  # a package can have thousands of notes
-    paths = {f.path for f in telling}
-    made = {path for path in paths if _is_made(path, known.made_from(path))}
-    if not made:
-        return [*findings]
-    first: dict[tuple[str, str, str], Finding] = {}
-    keys = dict(_keys(telling, known))
-    for finding in sorted(telling, key=lambda f: (f.path in made, f.sort_key)):
-        if (key := keys.get(id(finding))) is not None:
-            first.setdefault(key, finding)
-    result = []
-    for finding in findings:
-        other = first.get(keys.get(id(finding), ("", "", "")))
-        if finding.path in made and other is not None and other is not finding and other.path != finding.path:
-            if finding.verdict is None:
-                finding = replace(finding, severity="note", note=f"{COPY}{other.place}")
-        result.append(finding)
-    return result
-
-
-def made_from(text: str) -> str:
-    """The name of the file from which a file is generated, as its header says; "" for none."""
-    match = MADE_FROM.search(text[:HEADER])
-    return "" if match is None else match[1]
-
-
-def _is_made(path: str, origin: str) -> bool:
-    there = bool(origin) and origin != os.path.basename(path)
-    return there and os.path.isfile(os.path.join(os.path.dirname(path), origin))
-
-
-def _keys(findings: Sequence[Finding], known: Texts) -> Iterator[tuple[int, tuple[str, str, str]]]:
-    """What makes findings of two files the same: the code, the function's name and the text; for those of which another
-    file has the code and the text."""
-    texts = [known.code(f.path, f.line, f.end_line) for f in findings]
-    having: dict[tuple[str, str], set[str]] = {}
-    for finding, text in zip(findings, texts, strict=True):
-        having.setdefault((finding.code, text), set()).add(finding.path)
-    for finding, text in zip(findings, texts, strict=True):
-        if len(having[finding.code, text]) >= 2:
-            at = known.place(finding.path, finding.line)
-            if at is not None:
-                yield id(finding), (finding.code, at.function[2], text)

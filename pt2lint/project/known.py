@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from contextlib import suppress
 from typing import Any
 
-from pt2lint.project.gather import Where, made_from, place_in
+from pt2lint.project.across import made_from
 from pt2lint.project.process_settings import made_in
+from pt2lint.project.statements import Where, place_in
 from pt2lint.project.suppress import Comment, comments, may_be_ours
 
 Row = dict[str, Any]

@@ -12,7 +12,8 @@ import pytest
 
 from pt2lint.cli import main
 from pt2lint.finding import Finding, Step
-from pt2lint.project.gather import place_in, with_causes_told_once
+from pt2lint.project.across import with_causes_told_once
+from pt2lint.project.statements import place_in
 from pt2lint.static.change import around
 
 HEAD = "import torch\nfrom torch import nn\n\n"

@@ -1,0 +1,233 @@
+"""One finding a cause in all files: of what is pasted or generated, and of one buffer, setting or root."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from pt2lint.finding import ALIKE, ALL_OVER, COPY, PASTED, SHARED, Finding
+from pt2lint.project.gather import BREAKS, ROWS, SPARSE, VALUES, is_ready, origin_of, shape
+from pt2lint.project.statements import Where
+
+RECOMPILES = "PTR2"  # how the codes of recompilations begin
+NUMBERS_KEPT = (  # how it is said of a tensor that it is kept, or made, of what are Python's numbers before
+    " is a buffer",
+    "`torch.tensor` returns a tensor",
+    "`torch.as_tensor` returns a tensor",
+)
+SETTING = "PTS305"  # a setting of the whole process that hides what fails
+MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
+MANY = 10  # breaks below one root that no one mends one by one
+HEADER = 4000  # characters of a file in which it says where it comes from
+
+
+class Texts(Protocol):
+    """What is asked of the texts of files (pt2lint/project/known.py)."""
+
+    def made_from(self, path: str) -> str: ...
+    def place(self, path: str, line: int) -> Where | None: ...
+    def code(self, path: str, first: int, last: int) -> str: ...
+
+
+def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, in which those that read the values of one buffer, or of one tensor that is made of Python's
+    numbers, are notes but for one of them, in whichever file they stand: who keeps the numbers beside it mends them
+    all. So are those of one setting of the process, and what steers one root all over."""
+
+    def cause(finding: Finding) -> Hashable:
+        if finding.code == SETTING:
+            return (SETTING, finding.message)
+        origin = origin_of(finding) if finding.code in VALUES else None
+        return origin if origin is not None and origin[0].endswith(NUMBERS_KEPT) else None
+
+    under = {id(f): first for first, others in _alike(findings, cause) for f in others}
+    under.update(_sparse_within(f for f in findings if id(f) not in under))
+    return _shared(_shared(findings, under, SHARED), dict(_steered_all_over(findings, under)), ALL_OVER)
+
+
+def _sparse_within(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
+    """The ids of calls with a sparse tensor, and what is told of the same tensor inside of what they call."""
+    sparse = [f for f in findings if f.code == SPARSE and f.severity != "note" and f.verdict is None]
+    for finding in sparse:
+        for inner in sparse:
+            steps = {(step.path, step.line) for step in inner.flow[1:]}
+            within = (finding.path, finding.line) in steps and {*inner.when} <= {*finding.when}
+            if within and inner is not finding:
+                yield id(finding), inner
+                break
+
+
+def _steered_all_over(
+    findings: Sequence[Finding], under: Mapping[int, Finding]
+) -> Iterator[tuple[int, Finding]]:
+    """The ids of breaks below one root that values steer at as many places as no one mends one by one, and the one
+    that tells them: it stays outside of the graph as a whole, or is written anew."""
+    below: dict[tuple[str, int, str], list[Finding]] = {}
+    for finding in findings:
+        if (
+            finding.severity != "note"
+            and finding.verdict is None
+            and id(finding) not in under
+            and finding.flow
+        ):
+            if finding.code in (*VALUES, *ROWS) and not is_ready(finding):
+                root = finding.flow[0]
+                below.setdefault((root.path, root.line, root.message), []).append(finding)
+    for several in below.values():
+        first = min(several, key=_told_first)
+        for finding in several if len(several) >= MANY else ():
+            held = {*first.when} <= {*finding.when} and _roots(finding) <= _roots(first)
+            if finding is not first and held:
+                yield id(finding), first
+
+
+def _roots(finding: Finding) -> int:
+    return finding.price.roots if finding.price is not None else 0
+
+
+def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
+    """The findings, in which those of a function that stands in several files, word for word, are notes but for those
+    in one of the files: who mends one has the others to paste it into."""
+
+    def pasted(finding: Finding) -> Hashable:
+        at = _mended(finding, known)
+        if at is None or at.function[1] <= at.function[0] + 1:
+            return None
+        return (finding.code, at.text, known.code(finding.path, *at.function[:2]))
+
+    told = _alike(findings, pasted)
+    under = {id(f): first for first, others in told for f in others if _is_elsewhere(f, first)}
+    return _shared(findings, under, PASTED)
+
+
+def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
+    """The findings, in which those of statements that are alike in several files, with what stands before and after
+    them, are notes but for those in one of the files: one model was made of the other. So are those of the same
+    statement, with the one before it or after it, in functions of one name."""
+    places: dict[int, Where] = {}
+
+    def stands(finding: Finding) -> Where | None:
+        at = _mended(finding, known)
+        if at is not None:
+            places[id(finding)] = at
+        return at
+
+    def shapes(finding: Finding) -> Hashable:
+        at = stands(finding)
+        if at is None or not all(at.beside):
+            return None
+        return (finding.code, *map(shape, (at.text, *at.beside)))
+
+    def named(finding: Finding) -> Hashable:
+        at = stands(finding) if finding.code in (*VALUES, *ROWS) else None
+        return None if at is None else (finding.code, at.function[2], at.text)
+
+    under: dict[int, Finding] = {}
+    for key in (shapes, named):
+        for first, others in _alike(findings, key):
+            where = places[id(first)]
+            for finding in others:
+                at = places[id(finding)]
+                beside = {(i, text) for i, text in enumerate(at.beside) if text}
+                same = not beside.isdisjoint(enumerate(where.beside))
+                if not same and (key is named or at.text != where.text):
+                    continue
+                if _is_elsewhere(finding, first) and id(finding) not in under and id(first) not in under:
+                    under[id(finding)] = first
+    for one, first in under.items():  # what tells others may be told by another one for its function's name
+        under[one] = under.get(id(first), first)
+    place = {f"{PASTED}{f.place}": f"{ALIKE}{under[id(f)].place}" for f in findings if id(f) in under}
+    told = [replace(f, note=place[f.note]) if f.note in place else f for f in findings]
+    return _shared(told, under, ALIKE)
+
+
+def _alike(
+    findings: Sequence[Finding], key: Callable[[Finding], Hashable]
+) -> Iterator[tuple[Finding, list[Finding]]]:
+    """Of the findings that fail a run, for each key but None the one that tells the others, and those."""
+    having: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity != "note" and finding.verdict is None and (of := key(finding)) is not None:
+            having.setdefault(of, []).append(finding)
+    for several in having.values():
+        first = min(several, key=_told_first)
+        yield first, [f for f in several if f is not first]
+
+
+def _mended(finding: Finding, known: Texts) -> Where | None:
+    """Where a break or a recompilation stands, if that is a statement with a text of its own."""
+    mended = finding.code.startswith((BREAKS, RECOMPILES))
+    at = known.place(finding.path, finding.line) if mended else None
+    return at if at is not None and at.text else None
+
+
+def _is_elsewhere(finding: Finding, first: Finding) -> bool:
+    """Whether it stands in another file, and happens only where the first one does."""
+    return finding.path != first.path and {*first.when} <= {*finding.when}
+
+
+def _told_first(finding: Finding) -> tuple[object, ...]:
+    """By this, the least of several findings is the one that tells the others: with the fewest conditions."""
+    return len(finding.when), finding.severity != "error", finding.sort_key
+
+
+def _shared(findings: Sequence[Finding], under: Mapping[int, Finding], note: str) -> list[Finding]:
+    """The findings, those that others in whichever file tell as notes."""
+    return [
+        replace(f, severity="note", note=f"{note}{under[id(f)].place}") if id(f) in under else f
+        for f in findings
+    ]
+
+
+def without_copies(findings: Sequence[Finding], known: Texts) -> list[Finding]:
+    """The findings, in which those of a generated file are notes where the file that it is made from has the same, or
+    another file from which that has it by inheritance.
+
+    A file says in its header that it is generated, and from which file in its folder.
+    """
+    telling = [f for f in findings if f.severity != "note"]  # a package can have thousands of notes
+    paths = {f.path for f in telling}
+    made = {path for path in paths if _is_made(path, known.made_from(path))}
+    if not made:
+        return [*findings]
+    first: dict[tuple[str, str, str], Finding] = {}
+    keys = dict(_keys(telling, known))
+    for finding in sorted(telling, key=lambda f: (f.path in made, f.sort_key)):
+        if (key := keys.get(id(finding))) is not None:
+            first.setdefault(key, finding)
+    result = []
+    for finding in findings:
+        other = first.get(keys.get(id(finding), ("", "", "")))
+        if finding.path in made and other is not None and other is not finding and other.path != finding.path:
+            if finding.verdict is None:
+                finding = replace(finding, severity="note", note=f"{COPY}{other.place}")
+        result.append(finding)
+    return result
+
+
+def made_from(text: str) -> str:
+    """The name of the file from which a file is generated, as its header says; "" for none."""
+    match = MADE_FROM.search(text[:HEADER])
+    return "" if match is None else match[1]
+
+
+def _is_made(path: str, origin: str) -> bool:
+    there = bool(origin) and origin != os.path.basename(path)
+    return there and os.path.isfile(os.path.join(os.path.dirname(path), origin))
+
+
+def _keys(findings: Sequence[Finding], known: Texts) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """What makes findings of two files the same: the code, the function's name and the text; for those of which another
+    file has the code and the text."""
+    texts = [known.code(f.path, f.line, f.end_line) for f in findings]
+    having: dict[tuple[str, str], set[str]] = {}
+    for finding, text in zip(findings, texts, strict=True):
+        having.setdefault((finding.code, text), set()).add(finding.path)
+    for finding, text in zip(findings, texts, strict=True):
+        if len(having[finding.code, text]) >= 2:
+            at = known.place(finding.path, finding.line)
+            if at is not None:
+                yield id(finding), (finding.code, at.function[2], text)
