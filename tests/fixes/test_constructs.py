@@ -25,6 +25,7 @@ from pt2lint.fixes.repairs import (
     shortcut,
     sized,
     variable,
+    window,
 )
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
@@ -721,6 +722,134 @@ def test_one_row_at_a_place_in_a_tensor(text, made):
 def test_more_or_less_than_one_row(text):
     code = function_code(lines("k = x.argmax() % 3", "n = x.shape[0]", f"return {text}"))
     assert isinstance(index.one_long(code, nodes(code, cst.Subscript)[-1]), Refusal)
+
+
+WINDOWS = [
+    ("return x[:, k : k + n] * 2", "return x[:, k + torch.arange(n, device=k.device)] * 2"),
+    ("return x[0, k : n + k] * 2", "return x[0, k + torch.arange(n, device=k.device)] * 2"),
+    (
+        "y = x * 2\n    y[..., k : k + 2] = 7\n    return y",
+        "y[..., k + torch.arange(2, device=k.device)] = 7",
+    ),
+    (
+        "end = k + n\n    return x[:, k:end] * 2",
+        "n = x.shape[0]\n    return x[:, k + torch.arange(n, device=k.device)] * 2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "made"), WINDOWS)
+def test_a_window_at_a_place_in_a_tensor(text, made):
+    source = lines("k = x.sum(0).argmax() % 2", "n = x.shape[0]", text)
+    code = function_code(source)
+    after = prove(source, window.at_tensor(code, nodes(code, cst.Subscript)[-1]), [[X], [POSITIVE]])
+    assert made in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "return x[:, k:]",
+        "return x[:, k : n + 1]",
+        "return x[:, k : k + n : 2]",
+        "return x[k : k + n, k]",
+        "return x[:, k : k + 0.5]",
+        "return x[:, k : k + x.argmax()]",
+        "return [x, x][k : k + n]",
+        "end = k + n  # one beyond\n    return x[:, k:end]",
+    ],
+)
+def test_no_window_of_a_known_length(text):
+    code = function_code(lines("k = x.sum(0).argmax() % 2", "n = x.shape[0]", text))
+    assert isinstance(window.at_tensor(code, nodes(code, cst.Subscript)[-1]), Refusal)
+
+
+QUEUE = """import torch
+
+
+class Queue(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("queue", torch.zeros(4, 3))
+        self.register_buffer("at", torch.ones(1, dtype=torch.long))
+
+    def forward(self, x):
+        n = x.shape[0]
+        p = int(self.at)  # the next place
+        BODY
+        return self.queue * 2
+"""
+MOVED = ["self.queue[p : p + n] = x.detach()", "p = (p + n) % 3", "self.at[0] = p"]
+
+
+def kept_window(path, body, read="int(self.at)"):
+    """The source, and the fixes that keep what is read as a window's start."""
+    source = QUEUE.replace("int(self.at)", read).replace("BODY", "\n        ".join(body))
+    path.write_text(source)
+    found = [fix for one in lint([str(path)], Settings(root=str(path.parent))).findings for fix in one.fixes]
+    return source, [fix for fix in found if fix.description.startswith("Compute the places of the window")]
+
+
+@pytest.mark.parametrize("read", ["int(self.at)", "self.at.item()", "int(self.at[0])"])
+def test_a_queue_whose_place_is_in_a_buffer(read, tmp_path):
+    source, (fix, *_) = kept_window(tmp_path / "m.py", MOVED, read)
+    after = prove(source, fix, [[X], [POSITIVE], [torch.ones(1, 3)]], "Queue")
+    assert f"p = {'self.at[0]' if '[0]' in read else 'self.at'}  # the next place\n" in after
+    assert "self.queue[p + torch.arange(n, device=p.device)] = x.detach()\n" in after
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ["if p + n > 3:\n            x = x[: 3 - p]", *MOVED],  # compared
+        [*MOVED, "self.last = p"],  # read after it was written back
+        [MOVED[0], "p += n", "self.at[0] = p"],  # the buffer itself would be changed
+        [MOVED[0], "self.at.fill_(p + n)"],
+        [MOVED[0], "self.at += n", "self.size = p"],
+        ["self.eval()", *MOVED],
+        MOVED[1:],  # no window
+    ],
+)
+def test_a_place_that_is_used_for_more(body, tmp_path):
+    assert kept_window(tmp_path / "m.py", body)[1] == []
+
+
+WRITTEN = [
+    ("y[torch.where(x > 1)] = 0.0", "y[x > 1] = 0.0"),
+    ("y[(x > 1).nonzero(as_tuple=True)] = 7", "y[x > 1] = 7"),
+    ("y[torch.where(x.sum(1) > 0)] = -1", "y[x.sum(1) > 0] = -1"),
+    ("at = torch.where(x > 1)\n    y[at] = 0", "at = x > 1\n    y[at] = 0"),
+]
+
+
+@pytest.mark.parametrize(("text", "made"), WRITTEN)
+def test_what_is_written_where_a_mask_is_set(text, made):
+    source = lines("y = x * 2", text, "return y")
+    code = function_code(source)
+    fix = position.through_mask(code, next(c for c in nodes(code, cst.Call) if is_positions(c)))
+    assert made in prove(source, fix, [[X], [POSITIVE]], exact=True)
+
+
+def is_positions(call: cst.Call) -> bool:
+    return in_math.callee(call) in ("where", "nonzero")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y[torch.where(x)] = 0",  # no mask
+        "y[torch.where(x > 1)] = x[x > 1]",
+        "y[torch.where(x > 1)] += 1",
+        "y[torch.where(x > 1), 0] = 1",
+        "y[(x > 1).nonzero()] = 1",
+        "at = torch.where(x > 1)\n    y[at] = len(at[0])",
+        "m = x > 1\n    at = torch.where(m)\n    m |= x < 0\n    y[at] = 1",  # another mask by then
+    ],
+)
+def test_more_than_numbers_written_at_places(text):
+    code = function_code(lines("y = x * 2", text, "return y"))
+    fix = position.through_mask(code, next(c for c in nodes(code, cst.Call) if is_positions(c)))
+    assert isinstance(fix, Refusal)
 
 
 SCRIPTED = """import torch

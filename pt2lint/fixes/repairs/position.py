@@ -1,4 +1,5 @@
-"""Where a mask is set: the position by `argmax`, whose shape does not depend on values."""
+"""Where a mask is set: the position by `argmax`, whose shape does not depend on values; what is written there, through
+the mask."""
 
 from __future__ import annotations
 
@@ -6,25 +7,32 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import bare
-from pt2lint.fixes.purity import callee
+from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.purity import callee, number
+from pt2lint.fixes.repairs.shortcut import gives_bools
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     accepted,
     arguments,
+    enclosing_function,
     fix,
     in_parentheses,
+    name_in,
     qualified,
+    refusing,
     rewrite,
     source,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
-    """The repair of the element that is taken of `nonzero` or `torch.where`."""
-    return accepted(by_argmax(function, node))
+    """The repair of the element that is taken of `nonzero` or `torch.where`, or of what is written at all of them."""
+    return accepted(by_argmax(function, node), through_mask(function, node))
 
 
 def by_argmax(function: FunctionCode, node: cst.CSTNode) -> Repaired:
@@ -58,6 +66,52 @@ def by_argmax(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         f"`{bare(source(function, mask))}`. {ONCE_PROVEN}.",
         rewrite(function, {taken: cst.parse_expression(call)}),
     )
+
+
+@refusing
+def through_mask(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+    """`x[torch.where(mask)] = 0` as `x[mask] = 0`, also of `nonzero(as_tuple=True)` and where the places have a name.
+
+    Refused where the mask is not known to be one of bools, where anything but a number is written, and where the places
+    are used for more. Unsafe: the mask must have the shape of `x`, or of its first dimensions.
+    """
+    kind = kind or guess(function)
+    mask = _mask(function, node)
+    if mask is None or not _gives_tuple(node) or not (kind(mask) == "tensor:bool" or gives_bools(mask)):
+        raise Refused("not all places of a mask of bools are asked for")
+    places = [node]
+    name, owner = name_in(function.parent(node)), enclosing_function(function, node)
+    if name is not None and owner is not None:
+        named = [use for use in uses(owner.body) if use.name == name.value]
+        if sum(use.binds for use in named) != 1 or isinstance(mask, cst.Name | cst.Attribute):
+            raise Refused("the name may stand for another mask by then")
+        places = [use.node for use in named if not use.binds]
+    written = [_filled(function, place, kind) for place in places]
+    if not written:
+        raise Refused("nothing is written there")
+    return fix(
+        f"Write through the mask itself, whose shape is known. It assumes that it has the shape of "
+        f"`{source(function, written[0])}`, or of its first dimensions.",
+        rewrite(function, {node: cst.parse_expression(bare(source(function, mask)))}),
+    )
+
+
+def _filled(function: FunctionCode, place: cst.CSTNode, kind: Kind) -> cst.BaseExpression:
+    """The `x` of `x[place] = 0`."""
+    index = function.parent(place)
+    element = function.parent(index) if isinstance(index, cst.Index) else None
+    subscript = function.parent(element) if isinstance(element, cst.SubscriptElement) else None
+    target = function.parent(subscript) if isinstance(subscript, cst.Subscript) else None
+    made = function.parent(target) if isinstance(target, cst.AssignTarget) else None
+    if (
+        not isinstance(subscript, cst.Subscript)
+        or not isinstance(made, cst.Assign)
+        or len(subscript.slice) != 1
+    ):
+        raise Refused("more is done at the places than to write")
+    if number(made.value) is None and kind(made.value) not in ("int", "float", "bool"):
+        raise Refused("what is written may have the size of what is selected")
+    return subscript.value
 
 
 def _mask(function: FunctionCode, node: cst.CSTNode) -> cst.BaseExpression | None:

@@ -9,7 +9,7 @@ from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, holds_array
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled
+from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -52,6 +52,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
         kept += accepted(
             index.by_tensor(function, node, kind),
             rolled.by_index(function, node, tensor, kind),
+            window.kept_as_start(function, node, kind),
             named.kept_for_tests(function, node, kind, lambda use: bad_use(function, use, kind, 6) is None),
         )
     return (*plain, *around, *kept, *(() if tested else accepted(capture_scalars(function))))

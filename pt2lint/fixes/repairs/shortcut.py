@@ -211,7 +211,7 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     mask = index.value
     if effect(mask) or effect(target.value):
         return Refusal("the mask has an effect")
-    if kind(mask) != "tensor:bool" and not _gives_bools(mask):
+    if kind(mask) != "tensor:bool" and not gives_bools(mask):
         return Refusal("the index is not known to be a mask")
     condition = read_condition(function, node.test, kind)
     m = source(function, mask)
@@ -261,13 +261,13 @@ def _tests(test: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [test]
 
 
-def _gives_bools(mask: cst.BaseExpression) -> bool:
+def gives_bools(mask: cst.BaseExpression) -> bool:
     """Whether the expression is a comparison or a test of each element, whatever is compared."""
     if isinstance(mask, cst.UnaryOperation):
-        return isinstance(mask.operator, cst.BitInvert) and _gives_bools(mask.expression)
+        return isinstance(mask.operator, cst.BitInvert) and gives_bools(mask.expression)
     if isinstance(mask, cst.BinaryOperation):
         both = isinstance(mask.operator, cst.BitAnd | cst.BitOr)
-        return both and _gives_bools(mask.left) and _gives_bools(mask.right)
+        return both and gives_bools(mask.left) and gives_bools(mask.right)
     if isinstance(mask, cst.Comparison):
         operator = mask.comparisons[0].operator
         return len(mask.comparisons) == 1 and not isinstance(
