@@ -7,16 +7,13 @@ import contextlib
 import gc
 import importlib
 import json
-import os
 import sys
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from pt2lint.digests import digest_of
 from pt2lint.finding import Finding, Problem, Stopped
 from pt2lint.late import load_libcst_late
 from pt2lint.op import Range
@@ -27,6 +24,7 @@ from pt2lint.project.suppress import may_be_ours
 from pt2lint.room import with_room
 from pt2lint.static import workers
 from pt2lint.static.apply_rules import Place, error_in, findings_in, listeners, to_read
+from pt2lint.static.contents import Contents
 from pt2lint.static.facts import (
     Facts,
     Kinds,
@@ -49,15 +47,14 @@ from pt2lint.static.source.named import inside, unknown
 from pt2lint.static.source.nodes import Unit as Lines
 from pt2lint.static.source.project import Project, module_name
 from pt2lint.static.source.reads import FILES
+from pt2lint.static.target import target_torch
 
 if TYPE_CHECKING:
     from pt2lint.libraries.model import Models
     from pt2lint.rule import Rule
     from pt2lint.static.cache import Cache
-    from pt2lint.static.change import Change
     from pt2lint.static.source.callers import Callers
 
-NEWEST_TORCH = (2, 15)
 Part = Facts | Unit
 
 
@@ -82,38 +79,6 @@ class LintResult:
     looked_at: list[str] = field(default_factory=list)
     seen: dict[str, str | None] = field(default_factory=dict)
     stamps: dict[str, entries.Stamp | None] = field(default_factory=dict)
-
-
-def target_torch(settings: Any) -> tuple[int, int]:
-    """The torch version to speak of: as set, else the installed one (from its metadata), else the newest known."""
-    target = getattr(settings, "target_torch", None)
-    if target is not None:
-        return (int(target[0]), int(target[1]))
-    with contextlib.suppress(ValueError):
-        major, minor = (_installed("torch") or _installed_somehow("torch")).split(".")[:2]
-        return (int(major), int(minor))
-    return NEWEST_TORCH
-
-
-def _installed(package: str) -> str:
-    """The version in the name of the folder that pip and others keep of a package; "" where there is none."""
-    start, end = f"{package}-", ".dist-info"
-    for folder in sys.path:
-        with contextlib.suppress(OSError):
-            for name in os.listdir(folder or "."):
-                if name.startswith(start) and name.endswith(end):
-                    return name.removeprefix(start).removesuffix(end)
-    return ""
-
-
-def _installed_somehow(package: str) -> str:
-    """The same for every way to install one. To load what knows them takes a twentieth of linting one file."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 @with_room
@@ -158,7 +123,7 @@ def lint(
         else:
             findings.append(run.ledger.shown(path))
     shown = [f for one in findings for f in one if pedantic or f.confidence == "high"]
-    run.problems += unknown(run.root_names, files, run.text)
+    run.problems += unknown(run.root_names, files, run.contents.text)
     problems = [
         problem
         for part in parts
@@ -167,7 +132,11 @@ def lint(
     looked_at = run.looked_at(parts)
     seen = run.seen(looked_at)
     return LintResult(
-        sorted(shown, key=lambda f: f.sort_key), [*run.problems, *problems], looked_at, seen, run.stamps
+        sorted(shown, key=lambda f: f.sort_key),
+        [*run.problems, *problems],
+        looked_at,
+        seen,
+        run.contents.stamps,
     )
 
 
@@ -192,18 +161,15 @@ class _Run:
         unsure: bool = False,
     ) -> None:
         self.files, self.settings, self.texts, self.stop, self.cache = files, settings, texts, stop, cache
+        self.contents = Contents(files, texts, cache)
         self._unsure = unsure
         self.ledger = Ledger()
         self._many = False  # groups, so that a ledger pays
-        self._started = time.time_ns()
         self.problems: list[Problem] = []
-        self._digests: dict[str, str | None] = {}
         self._habits: dict[str, Habits] = {}
-        self.stamps: dict[str, entries.Stamp | None] = {}  # of files that were read or sought later
         self._parsed: Project | None = None  # for child processes: what they need not parse
         self._read: dict[str, set[Any]] = {}  # what some of them read of a file (Facts.functions_read)
         self._room = 8_000_000  # bytes of text; bound, it takes ten times as much, and children share it
-        self._changes: dict[tuple[str, str], Change | None] = {}
 
     @cached_property
     def rules(self) -> list[type[Rule]]:
@@ -231,9 +197,8 @@ class _Run:
         """Neighbours in the list, about GROUP bytes together; all files where these are few."""
         sizes: dict[str, int] = {}
         for path in self.files:
-            stamp = None if path in self.texts else self._stamped(path)
-            size = stamp[1] if stamp is not None else len(self.texts.get(path, ""))
-            sizes[path] = 1 << size.bit_length()  # a small edit shall leave the groups as they are
+            # A small edit shall leave the groups as they are.
+            sizes[path] = 1 << self.contents.size(path).bit_length()
         if sum(sizes.values()) <= FEW * GROUP:
             return [[*self.files]]
         groups: list[list[str]] = []
@@ -249,16 +214,6 @@ class _Run:
                 room = 0  # what a larger one moves on ends here
         return groups
 
-    def text(self, path: str) -> str:
-        """The file's text as far as it can be read."""
-        if path in self.texts:
-            return self.texts[path]
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.read()
-        except (OSError, ValueError):
-            return ""
-
     # The parts of the answer
 
     def parts(self, groups: Sequence[Sequence[str]]) -> list[Part]:
@@ -267,7 +222,8 @@ class _Run:
         self._many = len(groups) > 1
         if self.cache is not None and self._many:
             self.ledger = self.cache.ledger([self._salt, place_of(self.files)])
-            self.ledger.compare(self._digest, self._change)
+            self.contents.before = self.ledger.seen
+            self.ledger.compare(self.contents.digest, self.contents.change)
         parts: list[Part | None] = [self._known(self._key(group)) for group in groups]
         wanted = [i for i, part in enumerate(parts) if part is None]
         noted: dict[str, Facts] = {}
@@ -309,7 +265,7 @@ class _Run:
                 of.setdefault(part.name, []).append(path)
         for unit in units:
             if unit.name in of and self.cache is not None:
-                facts = self.cache.noted(unit.name, of[unit.name], self._digest, self._change)
+                facts = self.cache.noted(unit.name, of[unit.name], self.contents.digest, self.contents.change)
                 if facts is not None:
                     facts.name, facts.marks = unit.name, unit.noted
                     found[unit.name] = facts
@@ -321,7 +277,7 @@ class _Run:
 
     def _fill(self, groups: Sequence[Sequence[str]], parts: list[Part | None], wanted: Iterable[int]) -> None:
         """Put the facts of groups among the parts, as they were kept or made anew."""
-        kept = {i: self.recall(groups[i]) for i in wanted}
+        kept = {i: self._kept(self._key(groups[i])) for i in wanted}
         missing = [i for i, facts in kept.items() if facts is None]
         for i, facts in zip(
             missing, self.analyse([groups[i] for i in missing]) if missing else (), strict=True
@@ -341,7 +297,9 @@ class _Run:
         """The digests of these and of the linted files, where there are many and what was found is kept."""
         if self.cache is None or not self._many:
             return {}
-        return {path: self._digest(path) for path in (*self.files, *looked_at) if path not in self.texts}
+        return {
+            path: self.contents.digest(path) for path in (*self.files, *looked_at) if path not in self.texts
+        }
 
     def keep_ledger(self, parts: Sequence[Part]) -> None:
         """Keep what was found for the next run, unless that would find the same by what is kept already."""
@@ -364,20 +322,22 @@ class _Run:
             and len(self.ledger.moves.changes) <= self.cache.few_changes
         ):
             return
-        if any(self._digest(path) != seen for each in facts.values() for path, seen in each.read.items()):
+        if any(
+            self.contents.digest(path) != seen for each in facts.values() for path, seen in each.read.items()
+        ):
             return  # it changed meanwhile
         with contextlib.suppress(Lost):
             self.cache.keep_ledger(
                 [self._salt, place_of(self.files)],
-                self.ledger.after(units, facts, found, self._digest, self._stamp),
+                self.ledger.after(units, facts, found, self.contents.digest, self.contents.stamp),
             )
 
     # The cache
 
-    def recall(self, group: Sequence[str]) -> Facts | None:
+    def _kept(self, key: Sequence[str]) -> Facts | None:
         if self.cache is None:
             return None
-        return self.cache.get(self._key(group), self._digest, self._change)
+        return self.cache.get(key, self.contents.digest, self.contents.change)
 
     def keep(self, group: Sequence[str], facts: Facts, key: Sequence[str] | None = None) -> None:
         cache = self.cache
@@ -387,7 +347,7 @@ class _Run:
             cache.put(key or self._key(group), facts)
             for path, seen in facts.read.items():
                 if seen is not None:
-                    cache.keep_text(seen, partial(self._content, path, seen))
+                    cache.keep_text(seen, partial(self.contents.content, path, seen))
 
     def _called_key(self, path: str, called: Sequence[Part]) -> list[str]:
         """The key of what is found in a file with the notes of these together; empty where it cannot be kept."""
@@ -402,7 +362,9 @@ class _Run:
         for path, called in asked.items():
             key = self._called_key(path, called)
             known = (
-                self.cache.get(key, self._digest, self._change) if self.cache is not None and key else None
+                self.cache.get(key, self.contents.digest, self.contents.change)
+                if self.cache is not None and key
+                else None
             )
             if known is not None:
                 found[path] = known
@@ -454,42 +416,10 @@ class _Run:
                 facts.findings[path] += stay
                 facts.reads_ = facts.reads_.with_those_of(home.reads.of(path))
             told = {each for finding in facts.findings[path] for each in told_of(finding)}
-            facts.read = {each: self._digest(each) for each in (path, *told)}
+            facts.read = {each: self.contents.digest(each) for each in (path, *told)}
         if key := self._called_key(path, called):
             self.keep([path], facts, key)
         return facts
-
-    def _content(self, path: str, digest: str) -> bytes | str | None:
-        """What the file holds that has this digest, or what stands in its place."""
-        if path == FILES:
-            return self._list if self._digest(path) == digest else None
-        if path in self.texts:
-            return self.texts[path] if self._digest(path) == digest else None
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except (OSError, ValueError):
-            return None
-        return data if digest_of(data) == digest else None
-
-    def _change(self, path: str, seen: str) -> Change | None:
-        """What became of a file since it had the digest `seen`."""
-        from pt2lint.static.change import Change, FilesChange
-
-        cache, key = self.cache, (path, seen)
-        if key not in self._changes and cache is not None:
-            self._changes[key] = None
-            old = cache.text(seen)
-            with contextlib.suppress(OSError, SyntaxError, ValueError):
-                if old is not None:
-                    self._changes[key] = (
-                        FilesChange(old.split("\n"), self.files, self.text)
-                        if path == FILES
-                        else Change(old, Project(self.texts).text(path))
-                    )
-                    if (now := self._digest(path)) is not None:
-                        cache.keep_text(now, partial(self._content, path, now))
-        return self._changes.get(key)
 
     @cached_property
     def _salt(self) -> str:
@@ -512,10 +442,6 @@ class _Run:
         )
 
     @cached_property
-    def _list(self) -> bytes:
-        return "\n".join(self.files).encode("utf-8", "surrogateescape")
-
-    @cached_property
     def _callers(self) -> Callers:
         from pt2lint.static.source.callers import callers
 
@@ -528,38 +454,6 @@ class _Run:
         # What fixes follow, and no file that is read tells.
         found = dict.fromkeys(habits(path, self._habits) for path in group)
         return [self._salt, *(f"{one.line_length} {one.oldest_torch}" for one in found), *group]
-
-    def _digest(self, path: str) -> str | None:
-        if path == FILES:
-            return digest_of(self._list)
-        if path not in self._digests:
-            seen = self.ledger.seen.get(path)
-            if seen is not None and path not in self.texts:
-                stamp = self._stamped(path)
-                # What was not there has none, and what tells nothing has "".
-                if seen.stamp == entries.shown(stamp) and (stamp is None) is (seen.digest is None):
-                    self._digests[path] = seen.digest
-                    return seen.digest
-            self._digests[path] = self._texts_of.digest(path)
-        return self._digests[path]
-
-    def _stamped(self, path: str) -> entries.Stamp | None:
-        """The stamp of a file before this run read it."""
-        if path not in self.stamps:
-            self.stamps[path] = entries.stamp(path)
-        return self.stamps[path]
-
-    def _stamp(self, path: str) -> str:
-        """What tells that a file still is as this run read it; "" where nothing does."""
-        stamp = None if path in self.texts else entries.stamp(path)
-        return (
-            "" if stamp is None or entries.may_change_unseen(stamp, self._started) else entries.shown(stamp)
-        )
-
-    @cached_property
-    def _texts_of(self) -> Project:
-        """What stands in the files, whatever else it means."""
-        return Project(self.texts)
 
     @cached_property
     def _places(self) -> Project:
@@ -698,7 +592,7 @@ class _Run:
                 facts.marks = marked(facts.notes, facts.kinds, project.place_of)
         facts.parsed = sorted(project.parsed().difference(group))
         facts.read, facts.looked_at, facts.reads_ = (
-            {**project.read(), FILES: self._digest(FILES)},
+            {**project.read(), FILES: self.contents.digest(FILES)},
             sorted(project.looked_at),
             project.reads.copy(),
         )

@@ -849,25 +849,6 @@ def test_of_several_parameters_that_differ_the_first_is_told() -> None:
     assert all("`option_0`" in message for message in messages)
 
 
-@pytest.mark.parametrize(
-    ("folders", "target"),
-    [
-        (["torch_geometric-2.6.1.dist-info", "torch-2.9.1+cpu.dist-info"], (2, 9)),
-        (["torch.egg-info"], (2, 7)),  # how a checkout is installed by itself
-        (["torch-vision-0.2.dist-info"], engine.NEWEST_TORCH),
-        ([], engine.NEWEST_TORCH),
-    ],
-)
-def test_the_target_is_the_torch_that_is_installed(
-    folders: list[str], target: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for folder in folders:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.7.0\n")
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "nowhere"), str(tmp_path)])
-    assert engine.target_torch(None) == target
-
-
 HELPER = """\
 import logging
 from functools import lru_cache

@@ -1,0 +1,42 @@
+"""The torch that the findings speak of."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+NEWEST_TORCH = (2, 15)
+
+
+def target_torch(settings: Any) -> tuple[int, int]:
+    """The torch version to speak of: as set, else the installed one (from its metadata), else the newest known."""
+    target = getattr(settings, "target_torch", None)
+    if target is not None:
+        return (int(target[0]), int(target[1]))
+    with contextlib.suppress(ValueError):
+        major, minor = (_installed("torch") or _installed_somehow("torch")).split(".")[:2]
+        return (int(major), int(minor))
+    return NEWEST_TORCH
+
+
+def _installed(package: str) -> str:
+    """The version in the name of the folder that pip and others keep of a package; "" where there is none."""
+    start, end = f"{package}-", ".dist-info"
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder or "."):
+                if name.startswith(start) and name.endswith(end):
+                    return name.removeprefix(start).removesuffix(end)
+    return ""
+
+
+def _installed_somehow(package: str) -> str:
+    """The same for every way to install one. To load what knows them takes a twentieth of linting one file."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
