@@ -134,6 +134,25 @@ def test_every_module_says_first_what_it_is_for() -> None:
             assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), name
 
 
+def test_parameters_that_go_by_place_alone_are_never_forgotten() -> None:
+    """`def forward(self, x, /)`: who lists the others lists them as well."""
+    others = {"args": "posonlyargs", "params": "posonly_params"}
+    for path in [*(ROOT / "pt2lint").rglob("*.py"), *(ROOT / "rules").rglob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        if not any(f".{word}.{word}" in text for word in others):
+            continue
+        tree = ast.parse(text)
+        together: dict[ast.AST, str] = {}  # what stands in a list with it, or replaces these alone
+        for whole in ast.walk(tree):
+            if isinstance(whole, (ast.List, ast.Tuple)):
+                together |= dict.fromkeys(ast.walk(whole), ast.unparse(whole))
+        changed = {part for n in ast.walk(tree) if isinstance(n, ast.keyword) for part in ast.walk(n)}
+        for node in {n for n in ast.walk(tree) if isinstance(n, ast.Attribute)} - changed:
+            inner = node.value
+            if node.attr in others and isinstance(inner, ast.Attribute) and inner.attr == node.attr:
+                assert others[node.attr] in together.get(node, ""), f"{path.name}:{node.lineno}"
+
+
 def test_every_file_of_libraries_is_one() -> None:
     files = {p.stem for p in (ROOT / "pt2lint" / "libraries").glob("*.py")} - {"__init__", *NO_LIBRARY}
     assert len(files) <= len(known())

@@ -21,7 +21,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 _REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")
@@ -388,9 +388,7 @@ def definition(function: FunctionCode, name: cst.Name) -> cst.BaseExpression | N
     if owner is None:
         return None
     bound = [use.node for use in uses(owner.body) if use.name == name.value and use.binds]
-    if len(bound) != 1 or any(
-        param.name.value == name.value for param in (*owner.params.params, *owner.params.kwonly_params)
-    ):
+    if len(bound) != 1 or any(param.name.value == name.value for param in parameters_in(owner.params)):
         return None
     target = function.parent(bound[0])
     assign = function.parent(target) if isinstance(target, cst.AssignTarget) else None

@@ -325,6 +325,11 @@ def method_in(cls: ast.ClassDef | None, name: str) -> ast.FunctionDef | None:
     return next((one for one in body if isinstance(one, ast.FunctionDef) and one.name == name), None)
 
 
+def placed_in(function: ast.FunctionDef) -> list[ast.arg]:
+    """The parameters that a call can fill by their place."""
+    return [*function.args.posonlyargs, *function.args.args]
+
+
 def has_derived(tree: ast.Module, name: str) -> bool:
     """Whether a class of the file is derived from one of that name."""
     return any(

@@ -20,7 +20,7 @@ from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import children, spend, walk
+from pt2lint.rule.tree import children, parameters_in, spend, walk
 
 _P = ParamSpec("_P")
 _Made = TypeVar("_Made")
@@ -515,7 +515,7 @@ def parameters(node: cst.FunctionDef) -> list[cst.Param]:
     """All parameters of the function, starred ones too."""
     given = node.params
     stars = [star for star in (given.star_arg, given.star_kwarg) if isinstance(star, cst.Param)]
-    return [*given.posonly_params, *given.params, *given.kwonly_params, *stars]
+    return [*parameters_in(given), *stars]
 
 
 def bound_before(function: FunctionCode, name: str, statement: cst.CSTNode) -> bool:

@@ -205,7 +205,8 @@ def _is_object(value: Value, by: Value) -> bool:
     """Whether what `min` compares is a tensor or an object; where nothing is known of it, whether the key reads an
     attribute of it."""
     if value is UNKNOWN and isinstance(by, Func) and isinstance(by.node, ast.Lambda):
-        parameter = by.node.args.args[0].arg if by.node.args.args else ""
+        given = by.node.args
+        parameter = next((a.arg for a in (*given.posonlyargs, *given.args)), "")
         return any(
             isinstance(part, ast.Attribute)
             and isinstance(part.value, ast.Name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, says_none, walk
+from pt2lint.rule.tree import children, placed, says_none, walk
 
 
 def dotted(node: cst.BaseExpression) -> str:
@@ -60,7 +60,7 @@ def observes(function: FunctionCode, node: cst.CSTNode) -> bool:
     returned: list[cst.BaseExpression | None] = []
     bound: set[str] = set()
     _collect(here.body, returned, bound)
-    given = {p.name.value for p in here.params.params[1:]} - bound
+    given = {p.name.value for p in placed(here.params)[1:]} - bound
     return bool(returned) and all(isinstance(r, cst.Name) and r.value in given for r in returned)
 
 

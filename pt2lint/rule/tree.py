@@ -107,6 +107,16 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         pending += below
 
 
+def placed(given: cst.Parameters) -> list[cst.Param]:
+    """The parameters that a call can fill by their place."""
+    return [*given.posonly_params, *given.params]
+
+
+def parameters_in(given: cst.Parameters) -> list[cst.Param]:
+    """The parameters that have a place or a name of their own: all but `*args` and `**kwargs`."""
+    return [*placed(given), *given.kwonly_params]
+
+
 def is_name(node: object, name: str) -> TypeGuard[cst.Name]:
     """The name itself, as it stands in code: `self`, `None`."""
     return isinstance(node, cst.Name) and node.value == name

@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 from pt2lint.rule.loop_turns import loops_around
 from pt2lint.rule.syntax import function_around
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import is_name, parameters_in
 
 FACTORIES = (
     "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
@@ -147,7 +147,7 @@ class RequiresGrad(GraphBreak):
     def _is_on(self, node: cst.CSTNode, flag: cst.BaseExpression) -> bool:
         """Whether it is a parameter of the function around, with True as its default."""
         owner = function_around(self.function, node)
-        given = [*owner.params.params, *owner.params.kwonly_params] if owner is not None else []
+        given = parameters_in(owner.params) if owner is not None else []
         return isinstance(flag, cst.Name) and any(
             p.name.value == flag.value and p.default is not None and is_name(p.default, "True") for p in given
         )

@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns, bindings, loops_around
 from pt2lint.rule.syntax import dotted, function_around, made, names
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
@@ -122,9 +122,8 @@ class ChangingArgument(CompiledCall):
         here = function_around(self.function, value)
         if here is None or not isinstance(value, cst.Name):
             return False
-        given = here.params
-        parameters = (*given.posonly_params, *given.params, *given.kwonly_params)
-        return value.value not in bindings(here.body) and any(p.name.value == value.value for p in parameters)
+        names = {p.name.value for p in parameters_in(here.params)}
+        return value.value in names and value.value not in bindings(here.body)
 
     def changing(self, node: cst.Call, op: Op, turns: Turns) -> None:
         """Arguments that the code at hand shows to be others at another call."""

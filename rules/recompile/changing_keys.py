@@ -126,7 +126,8 @@ class ChangingKeys(CompiledCall):
         if len(found) != 1 or any(a.star for a in call.args):
             return None
         returned = [part.value for part in ast.walk(found[0]) if isinstance(part, ast.Return)]
-        given = [a.arg for a in found[0].args.args]
+        listed = found[0].args
+        given = [a.arg for a in (*listed.posonlyargs, *listed.args)]
         changing = {
             a.keyword.value if a.keyword is not None else given[i]
             for i, a in enumerate(call.args)

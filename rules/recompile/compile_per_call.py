@@ -8,7 +8,7 @@ from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import children, walk
+from pt2lint.rule.tree import children, placed, walk
 
 CALLED_OFTEN = ("forward", "__call__", "training_step", "validation_step", "test_step", "predict_step")
 # How web frameworks mark the function that answers a request: `@app.post("/predict")`.
@@ -132,7 +132,7 @@ class CompilePerCall(Rule):
         routes = [d.decorator.func for d in function.decorators if isinstance(d.decorator, cst.Call)]
         if not any(isinstance(r, cst.Attribute) and r.attr.value in ROUTES for r in routes):
             return False
-        return not used & (_bound(function.body) | {p.name.value for p in function.params.params})
+        return not used & (_bound(function.body) | {p.name.value for p in placed(function.params)})
 
     def called(self, name: str, assignment: cst.CSTNode) -> bool:
         """Whether the name is only called after the assignment, in the same block: not kept anywhere."""

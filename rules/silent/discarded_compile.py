@@ -9,7 +9,7 @@ from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import is_name, placed
 
 NAMES = ("torch.compile", "torch.compiler.compile")
 DOES = (ast.For, ast.While, ast.With, ast.If, ast.Expr)  # statements that make a file a script
@@ -110,8 +110,7 @@ class DiscardedCompile(Rule):
         if function is None:
             return False
         given = {id(n) for n in names(node)}
-        me = function.params.params[0].name.value if function.params.params else ""
-        me = me if me == "self" else ""
+        me = next((p.name.value for p in placed(function.params)[:1] if p.name.value == "self"), "")
         place = self.function.range(node)[:2]
         for n in names(function.body):
             if n.value != name or id(n) in given:

@@ -10,7 +10,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import is_name, parameters_in
 
 
 class IsinstanceOfCompiled(Rule):
@@ -144,10 +144,10 @@ class IsinstanceOfCompiled(Rule):
             around = self.function.parent(around)
         if around is None or len(test.args) != 2 or self.text(test.func) != "isinstance":
             return False
-        listed = around.params
-        parameters = (*listed.posonly_params, *listed.params, *listed.kwonly_params)
         said = {
-            p.name.value: self.text(p.annotation.annotation) for p in parameters if p.annotation is not None
+            p.name.value: self.text(p.annotation.annotation)
+            for p in parameters_in(around.params)
+            if p.annotation is not None
         }
         known = said.get(self.text(test.args[0].value)) == self.text(test.args[1].value)
         return (bool(said) or around.returns is not None) and not known

@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
 from pt2lint.rule.syntax import function_around, names
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 RIGHT = (2, 15)  # from there on Dynamo draws at each call
 ORDERS = ("shuffle", "sample")  # what it calculates itself from there on, once; before, the graph ends
@@ -115,11 +115,7 @@ class OwnRandom(Rule):
         function = function_around(self.function, generator)
         if not isinstance(generator, cst.Name) or function is None:
             return False
-        params = function.params
-        if any(
-            p.name.value == generator.value
-            for p in (*params.posonly_params, *params.params, *params.kwonly_params)
-        ):
+        if any(p.name.value == generator.value for p in parameters_in(function.params)):
             return len(op.flow) == 1  # what code that is not compiled gives
         stores = (part.targets for part in walk(function) if isinstance(part, cst.Assign))
         return not any(is_name(each.target, generator.value) for t in stores for each in t)

@@ -8,7 +8,7 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 # What of a tensor shares its memory.
 VIEWS = frozenset(
@@ -127,10 +127,9 @@ def _texts(given: cst.BaseExpression | None) -> list[str] | None:
 
 def _written(operator: cst.FunctionDef) -> Mapping[str, cst.CSTNode]:
     """Where each parameter that is a tensor, under its own name for all of the function, is first written into."""
-    params = operator.params
     annotated = {
         param.name.value: param.annotation.annotation
-        for param in (*params.posonly_params, *params.params, *params.kwonly_params)
+        for param in parameters_in(operator.params)
         if param.annotation is not None
     }
     tensors = {name for name, kind in annotated.items() if any(is_name(p, "Tensor") for p in walk(kind))}

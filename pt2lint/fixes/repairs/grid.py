@@ -38,7 +38,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import placed, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -483,7 +483,7 @@ def _callers(function: FunctionCode, owner: cst.FunctionDef) -> list[tuple[Funct
             text = _rows_there(there, one)
             if text is None or any(arg.keyword or arg.star for arg in one.args):
                 raise Refused("nothing tells the caller how many rows there are")
-            if len(one.args) == len(owner.params.params) - 1:
+            if len(one.args) == len(placed(owner.params)) - 1:
                 found.append((there, one, text))
     if not found:
         raise Refused("nobody in the file calls it")
@@ -494,6 +494,6 @@ def _rows_there(there: FunctionCode, call: cst.Call) -> str | None:
     """The number of rows of the first argument of the caller that is no argument of the call."""
     owner = enclosing_function(there, call)
     given = {source(there, one.value) for one in call.args}
-    names = [one.name.value for one in owner.params.params[1:]] if owner is not None else []
+    names = [one.name.value for one in placed(owner.params)[1:]] if owner is not None else []
     first = next((name for name in names if name not in given), None)
     return f"{first}.shape[0]" if first else None

@@ -10,7 +10,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.elsewhere import neighbour
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import file_of, placed_in
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
@@ -73,7 +73,7 @@ def every_weight(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("more is done with the list than to return it")
     edits = [*rewrite(function, new)]
     for one in file_of(function).nodes:
-        if not isinstance(one, ast.FunctionDef) or name not in [arg.arg for arg in one.args.args]:
+        if not isinstance(one, ast.FunctionDef) or name not in [arg.arg for arg in placed_in(one)]:
             continue
         there = neighbour(function, one.lineno)
         made = (

@@ -40,7 +40,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import placed, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -290,7 +290,7 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
     if len(given) == at + 2:
         said = given[at + 1]
         if isinstance(said, cst.Lambda):
-            if len(said.params.params) or not _is_text(said.body):
+            if placed(said.params) or not _is_text(said.body):
                 return Refusal("the message is not written out")
             message = _message(function, said.body, guess(function))
         elif isinstance(said, cst.Name):
@@ -343,7 +343,7 @@ def raise_by_hand(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaire
     if named or len(given) != (2 if _RAISES[known] else 3):
         return Refusal("it is given no message")
     *error, condition, said = given
-    if isinstance(said, cst.Lambda) and not said.params.params:
+    if isinstance(said, cst.Lambda) and not placed(said.params):
         message = source(function, said.body.with_changes(lpar=(), rpar=()))
     elif isinstance(said, cst.Name):
         message = f"{said.value}()"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import IN_TENSOR, Edit, Fix
-from pt2lint.fixes.file import class_around, file_of, method_in
+from pt2lint.fixes.file import class_around, file_of, method_in, placed_in
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -193,7 +193,7 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
     init = _init_of(function, first)
     if not isinstance(assign, ast.Assign) or init is None:
         return Refusal("there is no `__init__`")
-    me, name = init.args.args[0].arg, node.attr.value
+    me, name = placed_in(init)[0].arg, node.attr.value
     empty = [s for s in init.body if isinstance(s, ast.Assign) and _is_empty(s, me, name)]
     if len(empty) != 1:
         return Refusal("`__init__` does not leave it empty once")
@@ -226,7 +226,7 @@ def _assigns(node: ast.AST, first: int, last: int) -> bool:
 def _init_of(function: FunctionCode, line: int) -> ast.FunctionDef | None:
     """`__init__` of the class in which the line stands."""
     init = method_in(class_around(function, line), "__init__")
-    return init if init is not None and init.args.args else None
+    return init if init is not None and placed_in(init) else None
 
 
 def _is_empty(statement: ast.Assign, me: str, name: str) -> bool:

@@ -8,7 +8,7 @@ from pt2lint.finding import Edit
 from pt2lint.fixes.file import file_of, has_derived
 from pt2lint.fixes.rewrite import Refusal, Repaired, fix, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, placed, walk
 
 
 def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
@@ -19,12 +19,12 @@ def static(function: FunctionCode, node: cst.CSTNode, owner: str) -> Repaired:
     this one may have such methods of its own. Unsafe where a subclass elsewhere inherits it.
     """
     method = function.parent(node)
-    if not isinstance(method, cst.FunctionDef) or len(method.params.params) < 2:
+    if not isinstance(method, cst.FunctionDef) or len(placed(method.params)) < 2:
         return Refusal("no method that is given something is defined there")
     decorators = [d for d in method.decorators if source(function, d.decorator) == "classmethod"]
     if len(decorators) != 1:
         return Refusal("`classmethod` is not one of its decorators")
-    first, second = method.params.params[:2]
+    first, second = placed(method.params)[:2]
     line, column, _, _ = function.range(first)
     next_line, next_column, _, _ = function.range(second)
     edits = [

@@ -26,7 +26,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import placed, walk
 
 TAGS = (2, 9)  # from here on measured: custom_op takes tags
 _PLAIN = {"int": "SymInt", "float": "float", "bool": "bool", "str": "str"}
@@ -65,7 +65,7 @@ def as_operator(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     params = owner.params
     if params.star_arg is not cst.MaybeSentinel.DEFAULT or params.kwonly_params or params.star_kwarg:
         return Refusal("the function takes more than plain arguments")
-    given = [*params.posonly_params, *params.params]
+    given = placed(params)
     types: dict[str, str] = {}
     for one in given:
         text = source(function, one.annotation.annotation) if one.annotation is not None else ""
@@ -278,7 +278,7 @@ def _as_given(function: FunctionCode, owner: cst.FunctionDef, name: str, type_: 
     """An argument as the function expects it: an operator gets its sizes as a list."""
     if type_ != "SymInt[]":
         return name
-    for one in [*owner.params.posonly_params, *owner.params.params]:
+    for one in placed(owner.params):
         if one.name.value == name and one.annotation is not None:
             text = source(function, one.annotation.annotation).lower()
             return f"tuple({name})" if "tuple" in text else name

@@ -9,7 +9,7 @@ import libcst as cst
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.rewrite import Refusal, Repaired, enclosing_function, fix, rewrite, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none
+from pt2lint.rule.tree import parameters_in, says_none
 
 
 def asked_for_none(function: FunctionCode, node: cst.CSTNode) -> Repaired:
@@ -41,11 +41,7 @@ def _is_not(node: cst.CSTNode | None) -> bool:
 def _may_be_none(function: FunctionCode, place: cst.Name | cst.Attribute) -> bool:
     if isinstance(place, cst.Name):
         owner = enclosing_function(function, place)
-        defaults = (
-            {p.name.value: p.default for p in (*owner.params.params, *owner.params.kwonly_params)}
-            if owner
-            else {}
-        )
+        defaults = {p.name.value: p.default for p in parameters_in(owner.params)} if owner else {}
         default = defaults.get(place.value)
         return says_none(default)
     around = class_around(function, function.range(place)[0])

@@ -33,7 +33,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import placed, walk
 
 _OUTER = re.compile(r"['\"]\s*(\w)\s*,\s*(\w)\s*->\s*\1\s*\2\s*['\"]")  # of einsum
 
@@ -145,7 +145,7 @@ def _returned(function: FunctionCode, rows: cst.BaseExpression) -> str | None:
     returned = [one for one in walk(owner.body) if isinstance(one, cst.Return)]
     places = _places(function, rows)
     plain = all(isinstance(one, cst.SimpleStatementLine) for one in owner.body.body)
-    params = owner.params.params
+    params = placed(owner.params)
     if not plain or len(params) != 2 or len(returned) != 1 or places != [returned[0].value]:
         return None
     return params[0].name.value

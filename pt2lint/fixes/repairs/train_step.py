@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Fix
-from pt2lint.fixes.file import File, file_of, first_line, qualified
+from pt2lint.fixes.file import File, file_of, first_line, placed_in, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
 from pt2lint.rule import FunctionCode, breaks_on, measured
@@ -189,9 +189,10 @@ def _step(function: FunctionCode, line: int) -> _Step | None:
     assert isinstance(node, ast.FunctionDef)
     outer = tuple(around[:at])
     method = bool(outer) and isinstance(outer[-1], ast.ClassDef)
-    if method and not (node.args.posonlyargs or node.args.args):
+    given = placed_in(node)
+    if method and not given:
         return None
-    me = [*node.args.posonlyargs, *node.args.args][0].arg if method else ""
+    me = given[0].arg if method else ""
     return _Step(node, file, function.imports, outer, me)
 
 
