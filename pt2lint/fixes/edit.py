@@ -28,7 +28,12 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # How the description of a fix begins that is only believed where the short way that it leaves out was taken.
 SHORTCUT = "Leave out the shortcut"
 EARLY = "Leave early in eager mode alone"
-TAKEN = {SHORTCUT: True, EARLY: False}  # what the test that is left out gives where the short way is taken
+UNMASKED = "Use the mask also where it masks nothing"
+TAKEN = {
+    SHORTCUT: True,
+    EARLY: False,
+    UNMASKED: False,
+}  # what the test that is left out gives where the short way is taken
 
 
 class EditError(ValueError):

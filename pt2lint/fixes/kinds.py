@@ -74,6 +74,31 @@ def names_no_device(function: FunctionCode, value: cst.CSTNode) -> bool:
     )
 
 
+def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bool:
+    """Whether a tensor is made there that surely passes no gradient on: of `x.data`, of numbers, of whole numbers."""
+    if isinstance(node, cst.Attribute):
+        return node.attr.value == "data"
+    if not isinstance(node, cst.Call) or any(one.keyword is not None or one.star for one in node.args):
+        return False
+    given = [one.value for one in node.args]
+    name = qualified(function, node.func)
+    if kind(node) in ("tensor:int", "tensor:bool"):
+        return True
+    if name is None and isinstance(node.func, cst.Attribute):
+        if node.func.attr.value in ("detach", "requires_grad_"):
+            return node.func.attr.value == "detach"
+        given.append(node.func.value)
+    elif name is None or not name.startswith("torch.") or name == "torch.autograd.Variable":
+        return False
+    plain = ("int", "float", "bool", "str", "none")
+    return name == "torch.from_numpy" or all(
+        has_no_gradient(function, one, kind)
+        or kind(one) in plain
+        or (isinstance(one, cst.Tuple | cst.List) and all(kind(each.value) in plain for each in one.elements))
+        for one in given
+    )
+
+
 def guess(function: FunctionCode) -> Kind:
     """What the interpreter is sure of; else the kinds that the function's text gives away: annotations, torch calls,
     literals and what is made of them; names take the kind on which all their assignments agree."""

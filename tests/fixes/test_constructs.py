@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Fix
-from pt2lint.fixes.edit import EARLY, SHORTCUT, apply_edits
+from pt2lint.fixes.edit import EARLY, SHORTCUT, UNMASKED, apply_edits
 from pt2lint.fixes.repairs import (
     branch,
     grad,
@@ -189,6 +189,7 @@ def _shortcut(source, at):
         "if m.all():\n        m = None\n    else:\n        x = x + 1",
         "if m.all():\n        m = None\n        x = x + 1",
         "if m.any():\n        m = None",
+        "if not m.any(1):\n        m = None",
         "if (m == 0).all():\n        m = None",
         "if not m.all():\n        m = None",
         "if x is None:\n        pass\n    elif m.all():\n        m = None",
@@ -199,6 +200,39 @@ def test_shortcut_is_refused(text):
     code = function_code(source)
     branches = nodes(code, cst.If)
     assert isinstance(shortcut.without_shortcut(code, branches[-1], nodes(code, cst.Call)[0]), Refusal)
+
+
+USED = [
+    ("bad = x > 9", "if not bad.any():", "bad = None"),
+    ("bad = None", "if x.dim() > 1 and torch.any(x > 9):", "bad = x > 9"),
+    ("bad = None", "if (x > 9).any():", "bad = x > 9"),
+]
+
+
+@pytest.mark.parametrize(("first", "test", "bound"), USED)
+def test_a_mask_is_used_where_it_masks_nothing(first, test, bound):
+    source = lines(first, test, f"    {bound}", "return x if bad is None else x.masked_fill(bad, 0)")
+    code = function_code(source)
+    asked = next(one for one in nodes(code, cst.Call) if shortcut.callee(one) == "any")
+    (fix,) = shortcut.fixes(code, asked)
+    assert fix.description.startswith(UNMASKED)
+    assert "torch.compiler.is_compiling() " in prove(source, fix, [[X], [POSITIVE * 12]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bad = None\n    if (x > 9).any():\n        bad = x > 8",
+        "bad = None\n    if (x > 9).any():\n        bad = x > 9\n    else:\n        x = x + 1",
+        "bad = x > 8\n    if (x > 9).any():\n        bad = x > 9",
+        "bad = None\n    if (x > 9).any():\n        bad = x > 9\n        x = x + 1",
+        "bad = None\n    if (x > 9).all():\n        bad = x > 9",
+    ],
+)
+def test_another_mask_is_not_used(text):
+    code = function_code(lines(text, "return x if bad is None else x.masked_fill(bad, 0)"))
+    asked = next(one for one in nodes(code, cst.Call) if shortcut.callee(one) in ("any", "all"))
+    assert isinstance(shortcut.mask_always(code, nodes(code, cst.If)[0], asked), Refusal)
 
 
 def early(text, *more):
@@ -629,6 +663,13 @@ def test_the_number_goes_behind_the_tensors(name, given, made):
     [
         ("x", "x.detach()"),
         ("x + 1, requires_grad=False", "(x + 1).detach()"),
+        ("x.data", "x.data"),
+        ("x.detach().abs()", "x.detach().abs()"),
+        ("torch.atan2(x.data, x.data)", "torch.atan2(x.data, x.data)"),
+        ("torch.atan2(x.data, x)", "torch.atan2(x.data, x).detach()"),
+        ("torch.Tensor([0.5, 1, 2])", "torch.Tensor([0.5, 1, 2])"),
+        ("x.data.new(2, 3).zero_()", "x.data.new(2, 3).zero_()"),
+        ("(x > 1).long()", "(x > 1).long()"),
         ("\n        x.sin()", "x.sin().detach()"),
     ],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import libcst as cst
@@ -54,13 +53,12 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     if _values_decide(function, node):
         return (told("Mend the branch around it first: that ends the graph before this is reached"),)
     if _is_for_debugging(function, node):
-        operators = accepted(print_in_graph(function, node, kind))
         return (
             told(
                 "Take it out, if it is left from debugging: it prints at each call of the model. Under `if not "
                 "torch.compiler.is_compiling():` it would stay in eager runs"
             ),
-            *(replace(one, description=f"{one.description} {ONCE_PROVEN}.") for one in operators),
+            *accepted(print_in_graph(function, node, kind)),
         )
     return accepted(
         print_in_graph(function, node, kind)
@@ -120,8 +118,8 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
 
     From torch 2.13 on. Numbers are operands as tensors are: in an f-string a size would become a constant of the
     graph, compiled again for each. Refused with `sep`, `end`, `file`, starred arguments, and values that are neither
-    tensors nor numbers (a whole `x.shape` among them). Unsafe only in that the operator's name is private to torch: it
-    prints the same text.
+    tensors nor numbers (a whole `x.shape` among them). It prints the same text, but the operator's name is private to
+    torch, which few would merge: it waits for its proof.
     """
     kind = kind or guess(function)
     if not isinstance(node.func, cst.Name) or node.func.value != "print" or "print" in function.imports:
@@ -151,7 +149,8 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
     call = f"{name}({', '.join([('f' if shaped else '') + quote + text + quote, *given])})"
     edits = (*imports, *rewrite(function, {node: cst.parse_expression(call)}))
     return fix(
-        "Print with the operator that is part of the graph, from torch 2.13 on: it prints the same, compiled or not.",
+        "Print with the operator that is part of the graph, from torch 2.13 on: it prints the same, compiled or not. "
+        f"Its name is private to torch. {ONCE_PROVEN}.",
         edits,
     )
 

@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
-from pt2lint.fixes.kinds import Kind, guess, holds_array
+from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
@@ -78,7 +78,7 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     if reason and not reason.endswith(RETURNED):
         return Refusal(reason)
     text = in_parentheses(source(function, tensor))
-    if kind(tensor) not in ("tensor:int", "tensor:bool"):
+    if kind(tensor) not in ("tensor:int", "tensor:bool") and not has_no_gradient(function, tensor, kind):
         text += ".detach()"  # a number has no gradient
     edits = rewrite(function, {node: cst.parse_expression(text)})
     if reason:

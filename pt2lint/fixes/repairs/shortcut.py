@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN, Fix
 from pt2lint.fixes.condition import Condition, and_not, bare, is_scalar, joined, opposite, read_condition
-from pt2lint.fixes.edit import EARLY, SHORTCUT
+from pt2lint.fixes.edit import EARLY, SHORTCUT, UNMASKED
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
@@ -15,7 +15,9 @@ from pt2lint.fixes.rewrite import (
     accepted,
     ancestors,
     block_of,
+    enclosing_function,
     fix,
+    name_in,
     only_of,
     qualified,
     reads,
@@ -24,6 +26,7 @@ from pt2lint.fixes.rewrite import (
     rewrite,
     source,
     torch_name,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import says_none, walk
@@ -41,6 +44,7 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
             return accepted(
                 mask_assignment(function, outer, kind),
                 without_shortcut(function, outer, test),
+                mask_always(function, outer, test),
                 early_in_eager(function, outer, test),
             )
         if isinstance(outer, cst.BaseStatement):
@@ -51,27 +55,65 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
 
 def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
     """`if mask.all(): mask = None` as `if not torch.compiler.is_compiling() and mask.all(): mask = None`: compiled, the
-    mask is used as it is.
+    mask is used as it is. So too of `if not padding.any()`.
 
-    For a test that all of a mask is set, in an `if` that does nothing but set names to None. Refused in an
-    `elif`, with an `else`, and for other tests. Unsafe: the code after it must treat a mask that masks
+    For a test that all of a mask is set, or none of it, in an `if` that does nothing but set names to None. Refused in
+    an `elif`, with an `else`, and for other tests. Unsafe: the code after it must treat a mask that masks
     nothing as it treats None; --verify only believes that where such a mask came up.
     """
     if node.orelse is not None or block_of(function, node) is None:
         return Refusal("the test has another side")
     if not _sets_none(node.body):
         return Refusal("the `if` does more than set names to None")
-    if not _all_set(function, tested):
+    says = f"{SHORTCUT} for a mask that masks nothing where it is compiled: the mask is then used as it is"
+    outside = function.parent(tested)
+    if isinstance(outside, cst.UnaryOperation) and isinstance(outside.operator, cst.Not):
+        if _any_set(function, tested) is None:
+            return Refusal("the test does not ask whether nothing of a mask is set")
+        tested, says = outside, f"{UNMASKED}, where it is compiled"
+    elif not _all_set(function, tested):
         return Refusal("the test does not ask whether all of a mask is set")
     if not _stands_plainly(node.test, tested):
         return Refusal("the test stands in something else than `and` and `or`")
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     asked = and_not(function, tested, f"{compiling}()", first=True)
-    return fix(
-        f"{SHORTCUT} for a mask that masks nothing where it is compiled: the mask is then used as it is. It assumes "
-        "that the code after it treats such a mask and None alike, but for the time it takes.",
-        (*imports, *rewrite(function, {tested: asked})),
-    )
+    return fix(f"{says}. {_ALIKE}", (*imports, *rewrite(function, {tested: asked})))
+
+
+_ALIKE = "It assumes that the code after it treats such a mask and None alike, but for the time it takes."
+
+
+def mask_always(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
+    """`if padding.any(): mask = padding` as `if torch.compiler.is_compiling() or padding.any(): mask = padding`, where
+    the mask is None before.
+
+    Refused with an `else`, where more is done, or another mask is set. Unsafe as `without_shortcut`.
+    """
+    if node.orelse is not None or block_of(function, node) is None or not _stands_plainly(node.test, tested):
+        return Refusal("the test has another side, or stands in something else than `and` and `or`")
+    padding, small, owner = _any_set(function, tested), only_of(node.body), enclosing_function(function, node)
+    name = name_in(small)
+    if padding is None or owner is None or name is None or not isinstance(small, cst.Assign):
+        return Refusal("the test does not ask whether something of a mask is set, which alone is bound then")
+    if bare(source(function, small.value)) != bare(source(function, padding)):
+        return Refusal("another mask is bound")
+    before = [function.parent(use.node) for use in uses(owner.body) if use.name == name.value and use.binds]
+    before = [function.parent(one) if isinstance(one, cst.AssignTarget) else one for one in before]
+    if len(before) != 2 or not any(says_none(getattr(one, "value", None)) for one in before):
+        return Refusal("the mask is not None before")
+    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
+    asked = f"{compiling}() or {source(function, tested)}"
+    new = cst.parse_expression(asked if tested is node.test else f"({asked})")
+    return fix(f"{UNMASKED}, where it is compiled. {_ALIKE}", (*imports, *rewrite(function, {tested: new})))
+
+
+def _any_set(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The `m` of `m.any()` and `torch.any(m)`."""
+    if not isinstance(test, cst.Call) or callee(test) != "any":
+        return None
+    if qualified(function, test.func) == "torch.any" and len(test.args) == 1:
+        return test.args[0].value
+    return test.func.value if isinstance(test.func, cst.Attribute) and not test.args else None
 
 
 def _sets_none(body: cst.BaseSuite) -> bool:
@@ -154,12 +196,7 @@ def _none_set(function: FunctionCode, test: cst.BaseExpression, tested: cst.Base
     if not isinstance(test, cst.UnaryOperation) or not isinstance(test.operator, cst.Not):
         return None
     asked = test.expression
-    if asked is not tested or not isinstance(asked, cst.Call) or callee(asked) != "any":
-        return None
-    whole = qualified(function, asked.func) == "torch.any" and len(asked.args) == 1
-    mask = asked.args[0].value if whole else getattr(asked.func, "value", None)
-    if asked.args and not whole:
-        return None
+    mask = _any_set(function, asked) if asked is tested else None
     return mask.value if isinstance(mask, cst.Name) else None
 
 

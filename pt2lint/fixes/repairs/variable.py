@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.kinds import guess, has_no_gradient
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -25,7 +26,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 
 
 def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
-    """`Variable(x)` as `x.detach()`: it shares the memory of `x` and passes no gradient on.
+    """`Variable(x)` as `x.detach()`: it shares the memory of `x` and passes no gradient on; as `x` where that is so
+    without.
 
     Refused where it is to require a gradient: that ends the graph, too.
     """
@@ -40,8 +42,20 @@ def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             or not is_name(given.value, "False")
         ):
             return Refusal("it is told more than the tensor")
-    text = f"{in_parentheses(source(function, node.args[0].value))}.detach()"
+    tensor = node.args[0].value
+    text = in_parentheses(source(function, tensor))
+    if not _is_detached(function, node) and not has_no_gradient(function, tensor, guess(function)):
+        text += ".detach()"
     return fix(
         "Detach the tensor, which is what `Variable` does today: the same memory, and no gradient passed on.",
         rewrite(function, {node: cst.parse_expression(text)}),
     )
+
+
+def _is_detached(function: FunctionCode, node: cst.Call) -> bool:
+    """`Variable(x).detach()`, `Variable(x).data`"""
+    outer = function.parent(node)
+    if not isinstance(outer, cst.Attribute):
+        return False
+    called = isinstance(function.parent(outer), cst.Call)
+    return outer.attr.value == ("detach" if called else "data")
