@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from pt2lint.static.cache import Cache, Scratch
 
 # What gives verdicts: findings and the paths that exist in, the dynamic pass's result out.
-Judge = Callable[[Sequence[Finding], Sequence[str]], "VerifyResult"]
+# Given the findings, the paths, and the files under these that were linted.
+Judge = Callable[[Sequence[Finding], Sequence[str], Sequence[str]], "VerifyResult"]
 
 
 @dataclass
@@ -308,7 +309,8 @@ def _judged(found: list[Finding], paths: Iterable[str], judge: Judge, checked: C
     there = [path for path in paths if os.path.exists(path) and path not in checked.texts]
     if outside:
         checked.notes.append("notebooks and standard input are not verified")
-    result = judge([finding for finding in found if finding not in outside], there)
+    linted = [path for path in checked.files if path not in checked.texts]
+    result = judge([finding for finding in found if finding not in outside], there, linted)
     checked.problems += result.problems
     checked.notes += result.notes
     checked.runs, checked.after, checked.times = result.events.runs, result.after, result.times

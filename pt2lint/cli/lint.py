@@ -143,8 +143,8 @@ def _judge(
 
         understood = Understood(configs)
 
-        def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
-            result = verify(findings, there, wanted, progress)
+        def judge(findings: Sequence[Finding], there: Sequence[str], linted: Sequence[str]) -> VerifyResult:
+            result = verify(findings, there, wanted, progress, linted=linted)
             proof = prove(understood(result.findings), result.events, there, wanted, progress, timing=timing)
             notes = [*result.notes, *proof.notes]
             return replace(result, findings=proof.findings, notes=notes, times=proof.times)
@@ -160,7 +160,9 @@ def _judge(
 
         told = Understood(configs)
 
-        def judge_by_logs(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
+        def judge_by_logs(
+            findings: Sequence[Finding], there: Sequence[str], linted: Sequence[str]
+        ) -> VerifyResult:
             result = read_traces(options.trace, findings, there, options.source_root, progress)
             return replace(result, findings=told(result.findings))
 

@@ -91,8 +91,8 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
     keys = merged.header.planned
     missing = [key for key in keys if ("target", key) not in merged.records]
 
-    def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
-        return judged_again(findings, there, merged, Understood(configs))
+    def judge(findings: Sequence[Finding], there: Sequence[str], linted: Sequence[str]) -> VerifyResult:
+        return judged_again(findings, linted, merged, Understood(configs))
 
     configs = Configs(overrides(asked), asked.config)
     checked = check(merged.header.arguments["paths"], configs, judge=judge)
@@ -126,7 +126,7 @@ def _tell(merged: Results, options: argparse.Namespace) -> int:
 
 
 def judged_again(
-    findings: Sequence[Finding], paths: Sequence[str], merged: Results, understood: Understood
+    findings: Sequence[Finding], linted: Sequence[str], merged: Results, understood: Understood
 ) -> VerifyResult:
     """What the records say of the findings in the code that lies here."""
     from pt2lint.dynamic.files import Files
@@ -134,7 +134,7 @@ def judged_again(
     from pt2lint.dynamic.run import read_sources
     from pt2lint.zoo.verify import result_of
 
-    shown = find_files(paths, (finding.path for finding in findings))
+    shown = find_files(linted, (finding.path for finding in findings))
     texts = read_sources(shown)
     files = Files({path: shown[path] for path in texts}, texts)
     return result_of(findings, files, merged, merged.header.planned, os.getcwd(), understood)

@@ -86,7 +86,8 @@ def _run_fixed(
     wanted = replace(verify_options(options, configs, paths), further=False)
     overlay = {os.path.realpath(path): text for path, text in fixed.items()}
     there = [path for path in paths if os.path.exists(path)]
-    runs = verify(checked.findings, there, wanted, progress, overlay).events.runs
+    linted = [path for path in checked.files if path not in checked.texts]
+    runs = verify(checked.findings, there, wanted, progress, overlay, linted).events.runs
     if progress:
         progress("")
     return runs

@@ -45,9 +45,9 @@ def judge_of(
         options.results, shard, options.durations, options.executor, timing, plain(settings), arguments(options, paths)
     )  # fmt: skip
 
-    def judge(findings: Sequence[Finding], there: Sequence[str]) -> VerifyResult:
+    def judge(findings: Sequence[Finding], there: Sequence[str], linted: Sequence[str]) -> VerifyResult:
         try:
-            return verify_zoo(findings, there, wanted, zoo, progress, understood)
+            return verify_zoo(findings, there, wanted, zoo, progress, understood, linted)
         except (ValueError, OSError) as error:
             from pt2lint.dynamic.run import VerifyResult
             from pt2lint.finding import Problem

@@ -69,11 +69,13 @@ def verify(
     options: VerifyOptions | None = None,
     on_progress: Callable[[str], None] | None = None,
     overlay: Mapping[str, str] | None = None,
+    linted: Sequence[str] | None = None,
 ) -> VerifyResult:
     """Run the code under `paths` in child processes and judge each finding by what Dynamo did.
 
     This RUNS the user's code (imports the files, calls what they define). `paths` are files or folders as the
-    user gave them; findings name files the same way, or relative to the working folder. `on_progress` gets a
+    user gave them; findings name files the same way, or relative to the working folder. `linted` are the
+    files under them that were linted, and no others are run; None for all. `on_progress` gets a
     line of text at each step, from any thread; without it only a program that runs for long is told, by a warning
     of `logging` (on standard error, where no logging is set up). `overlay` (real path -> text) stands in place of
     files. Never raises for what the user's code does: what fails becomes a Problem, and the verdict `failed` of
@@ -82,7 +84,7 @@ def verify(
     """
     options = options or VerifyOptions()
     progress = on_progress or (lambda text: None)
-    shown = find_files(paths, (finding.path for finding in findings))
+    shown = find_files(paths if linted is None else linted, (finding.path for finding in findings))
     sources = read_sources(shown)
     sources |= {path: text for path, text in (overlay or {}).items() if path in shown}
     files = Files({path: shown[path] for path in sources}, sources)

@@ -69,15 +69,19 @@ def verify_zoo(
     zoo: ZooOptions,
     on_progress: Callable[[str], None] | None = None,
     understood: Understand = list,
+    linted: Sequence[str] | None = None,
 ) -> VerifyResult:
     """Run the code under `paths` target by target, and judge each finding by what Dynamo did, fixes tried.
 
+    `linted` are the files under the paths that were linted, and no others are run; None for all.
     `understood` adds to judged findings what is to be said of those that no rule foresaw.
 
     This RUNS the user's code, here or where the executor's workers are. Raises ValueError, worded for the user, for
     an executor or a file that cannot be used.
     """
-    return _Run(findings, paths, options, zoo, on_progress or (lambda text: None), understood).result()
+    return _Run(
+        findings, paths, options, zoo, on_progress or (lambda text: None), understood, linted
+    ).result()
 
 
 class _Run:
@@ -89,12 +93,13 @@ class _Run:
         zoo: ZooOptions,
         progress: Callable[[str], None],
         understood: Understand,
+        linted: Sequence[str] | None,
     ) -> None:
         self.understood = understood
         self.findings, self.paths, self.options, self.zoo = findings, paths, options, zoo
         self.progress = progress
         self.folder = os.getcwd()
-        self.shown = find_files(paths, (finding.path for finding in findings))
+        self.shown = find_files(paths if linted is None else linted, (finding.path for finding in findings))
         texts = read_sources(self.shown)
         self.files = Files({path: self.shown[path] for path in texts}, texts)
         self.roots = tuple(roots_of(paths, texts))
