@@ -134,6 +134,36 @@ def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch
     }
 
 
+def test_values_of_the_project_are_looked_for_within_bounds(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No folder is walked twice, none of an environment, of git's or of data; many files in one folder are data."""
+    from pt2lint.dynamic.child import built
+
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "package" / "models"
+    for folder, name in {
+        "package/models": "near", "package/configs/deep": "deep", ".git": "git", "env": "environment",
+        "venv/lib": "venv", "package/data": "data", "": "outer",
+    }.items():  # fmt: skip
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "sizes.json").write_text(f'{{"{name}": 1}}')
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    (tmp_path / "many").mkdir()
+    for number in range(built.MOST_FILES + 1):
+        (tmp_path / "many" / f"{number}.json").write_text('{"many": 1}')
+    walked: list[str] = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: walked.append(str(folder)) or scan(folder))
+    names = [name for values in built.project_values(str(package / "net.py")) for name in values]
+    assert names == ["near", "deep", "outer"]
+    assert len(walked) == len(set(walked))
+    monkeypatch.setattr(built, "MOST_FOLDERS", 3)
+    assert built.project_values(str(package / "other.py")) == [{"near": 1}]
+    monkeypatch.setattr(built, "MOST_BYTES_IN_ALL", 5)
+    assert built.project_values(str(package / "third.py")) == []
+
+
 def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     """Each parameter is searched for itself; what takes sizes is given no tensor for them; the rest is told."""
     (tmp_path / "shapes_made_up.py").write_text(

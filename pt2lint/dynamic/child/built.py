@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import functools
-import glob
 import inspect
 import json
 import os
 import re
 import textwrap
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,8 +23,13 @@ import torch
 
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
-MOST_FILES = 60  # of a folder, that are read for values of names
+# What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds.
+MOST_FILES = 60
 MOST_BYTES = 300_000
+MOST_BYTES_IN_ALL = 5_000_000
+MOST_FOLDERS = 1000
+SECONDS = 3.0
+SKIPPED = "__pycache__ build data dataset datasets dist node_modules site-packages venv wandb".split()
 # Values of required constructor arguments by name; the first pattern that fits.
 NAMED = [
     (r"head_dim|dim_head|head_size|d_head", 4),
@@ -214,24 +220,59 @@ def project_values(path: str) -> list[dict[str, Any]]:
         folder = os.path.dirname(folder)
         folders.append(folder)
     found: list[dict[str, Any]] = []
-    for each in folders:
-        for place in sorted(glob.glob(os.path.join(glob.escape(each), "*.py")))[:MOST_FILES]:
-            found += _read(place, _values_of_program)
-        for place in sorted(glob.glob(os.path.join(glob.escape(each), "**", "*.json"), recursive=True))[
-            :MOST_FILES
-        ]:
-            found += _read(place, _values_of_json)
+    left = MOST_BYTES_IN_ALL
+    for place in _places(folders):
+        text = _read(place)
+        left -= len(text)
+        if left < 0:
+            break
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError):
+            values = _values_of_json(text) if place.endswith(".json") else _values_of_program(text)
+            found += filter(None, values)
     return found
 
 
-def _read(place: str, values: Any) -> list[dict[str, Any]]:
+def _places(folders: list[str]) -> Iterator[str]:
+    """The programs in the folders, and the JSON files in and below them, each once: those of a folder before what lies
+    deeper. Many JSON files in one folder are data."""
+    walked: set[str] = set()
+    deadline = time.monotonic() + SECONDS
+    for top in folders:
+        pending = [top]
+        for folder in pending:
+            if folder in walked:
+                continue
+            if len(walked) == MOST_FOLDERS or time.monotonic() > deadline:
+                return
+            walked.add(folder)
+            try:
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except OSError:
+                continue
+            if folder != top and any(entry.name == "pyvenv.cfg" for entry in entries):
+                continue
+            programs = [entry.path for entry in entries if folder == top and entry.name.endswith(".py")]
+            yield from programs[:MOST_FILES]
+            files = [entry.path for entry in entries if entry.name.endswith(".json")]
+            yield from files if len(files) <= MOST_FILES else ()
+            pending += [
+                entry.path
+                for entry in entries
+                if not entry.name.startswith(".")
+                and entry.name not in SKIPPED
+                and entry.is_dir(follow_symlinks=False)
+            ]
+
+
+def _read(place: str) -> str:
+    """The text of a file, "" where it is large or cannot be read."""
     try:
-        if os.path.getsize(place) > MOST_BYTES:
-            return []
+        if os.path.getsize(place) > MOST_BYTES or not os.path.isfile(place):
+            return ""
         with open(place, encoding="utf-8") as file:
-            return [each for each in values(file.read()) if each]
-    except (OSError, ValueError, SyntaxError, RecursionError):
-        return []
+            return file.read()
+    except (OSError, ValueError):
+        return ""
 
 
 def _values_of_json(text: str) -> list[dict[str, Any]]:
