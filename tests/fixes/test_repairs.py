@@ -63,6 +63,17 @@ def test_a_message_that_is_no_text_stays_in_eager_mode():
     assert "assert (x > 0).all(), x" in after
 
 
+def test_assertions_in_a_row_ask_once_whether_it_is_compiled():
+    rows = 'assert (x > 0).all(), f"{x}"  # one\n    # two\n    assert (x < 9).all(), f"{x}"\n    assert x.dim() == 1'
+    source = HEAD + DEF + f"{rows}\n    return x + 1\n"
+    code = function_code(source)
+    one, other = (guard.assert_in_graph(code, each) for each in nodes(code, cst.Assert)[:2])
+    assert one == other
+    after = prove(source, one, [[P]])
+    assert after.count("is_compiling()") == 1
+    assert '  # one\n        # two\n        assert (x < 9).all(), f"{x}"\n    assert x.dim() == 1\n' in after
+
+
 def test_what_is_raised_for_somebody_who_catches_it():
     body = "for i in range(3):\n        if x.sum() > i:\n            raise Found(x, i)\n    return x + 1"
     code = HEAD + "class Found(Exception):\n    pass\n\n\n" + DEF + body

@@ -33,6 +33,7 @@ from pt2lint.fixes.rewrite import (
     reads,
     refusing,
     rewrite,
+    small_of,
     source,
     statement_of,
     statements,
@@ -592,6 +593,8 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     kind = kind or guess(function)
     if _caught(function, node, "AssertionError"):
         return Refusal("the error is caught in the function, which then goes another way")
+    if not _constant(node.msg):
+        return _asserts_in_eager(function, node, kind)
     condition = read_condition(function, node.test, kind)
     if condition.static:
         return Refusal("the assertion is part tensor, part plain Python")
@@ -600,32 +603,12 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     if condition.negated:
         holds = opposite(holds)
     new: dict[cst.CSTNode, New] = {}
-    if _constant(node.msg):
-        test = node.test
-        if isinstance(test, cst.UnaryOperation) and holds == f"~{source(function, test.expression)}":
-            new[test] = test.with_changes(operator=cst.BitInvert())  # which may go over several lines
-        else:
-            tail = f", {source(function, node.msg)}" if node.msg is not None else ""
-            new[node] = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
+    test = node.test
+    if isinstance(test, cst.UnaryOperation) and holds == f"~{source(function, test.expression)}":
+        new[test] = test.with_changes(operator=cst.BitInvert())  # which may go over several lines
     else:
-        assert node.msg is not None
-        # Eager mode goes on to show what it did; where that is no text the graph says what did not hold.
-        message = _message(function, node.msg, kind) if _is_text(node.msg) else _as_text(function, node.test)
-        if message is None:
-            return Refusal("neither the message nor the test is a text on one line")
-        statement = function.parent(node)
-        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
-            return Refusal("the assertion shares its line")
-        name, added = torch_name(function, "torch._assert_async")
-        call = f"{name}({holds}, {message})"
-        kept = cst.Else(cst.IndentedBlock([statement.with_changes(leading_lines=())]))
-        both, more = _where_compiled(function, [call], statement, kept)
-        imports += [*added, *more]
-        return fix(
-            "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
-            f"mode. There a failure raises RuntimeError.{_doubt(function, node.test)}",
-            (*dict.fromkeys(imports), *rewrite(function, {statement: both})),
-        )
+        tail = f", {source(function, node.msg)}" if node.msg is not None else ""
+        new[node] = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
     edits = rewrite(function, new)
     if not edits:
         return Refusal("the assertion is on one tensor already")
@@ -634,3 +617,58 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         "RuntimeError.",
         (*dict.fromkeys(imports), *edits),
     )
+
+
+def _asserts_in_eager(function: FunctionCode, node: cst.Assert, kind: Kind) -> Repaired:
+    """The assertion for compiled code, and as it is for eager mode: in one `if` with those right before and behind."""
+    statement = function.parent(node)
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
+        return Refusal("the assertion shares its line")
+    place = block_of(function, statement)
+    if place is None:
+        return Refusal("the assertion shares its line")
+    made = _in_compiled(function, statement, kind)
+    if isinstance(made, Refusal):
+        return made
+    beside, at = place
+    run, calls = [statement], [made]
+    for step in (-1, 1):
+        here = at + step
+        while 0 <= here < len(beside):
+            more = _in_compiled(function, beside[here], kind)
+            if isinstance(more, Refusal):
+                break
+            place_in = 0 if step < 0 else len(run)
+            run.insert(place_in, cst.ensure_type(beside[here], cst.SimpleStatementLine))
+            calls.insert(place_in, more)
+            here += step
+    kept = cst.Else(cst.IndentedBlock([run[0].with_changes(leading_lines=()), *run[1:]]))
+    both, compiling = _where_compiled(function, [text for text, _ in calls], run[0], kept)
+    imports = dict.fromkeys(edit for _, edits in calls for edit in edits) | dict.fromkeys(compiling)
+    doubt = max((_doubt(function, cst.ensure_type(one.body[0], cst.Assert).test) for one in run), key=len)
+    new: dict[cst.CSTNode, New] = {run[0]: both, **dict.fromkeys(run[1:])}
+    return fix(
+        "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
+        f"mode. There a failure raises RuntimeError.{doubt}",
+        (*imports, *rewrite(function, new)),
+    )
+
+
+@refusing
+def _in_compiled(
+    function: FunctionCode, statement: cst.CSTNode | None, kind: Kind
+) -> tuple[str, Sequence[Edit]]:
+    """The assertion that stays in the graph, where the message of one in a line of its own holds values."""
+    node = small_of(statement)
+    if not isinstance(node, cst.Assert) or node.msg is None or _constant(node.msg):
+        raise Refused("no assertion whose message holds values")
+    condition = read_condition(function, node.test, kind)
+    if condition.static:
+        raise Refused("the assertion is part tensor, part plain Python")
+    # Eager mode goes on to show what it did; where that is no text the graph says what did not hold.
+    message = _message(function, node.msg, kind) if _is_text(node.msg) else _as_text(function, node.test)
+    if message is None:
+        raise Refused("neither the message nor the test is a text on one line")
+    name, added = torch_name(function, "torch._assert_async")
+    holds = opposite(condition.text) if condition.negated else condition.text
+    return f"{name}({holds}, {message})", (*condition.imports, *added)
