@@ -2860,6 +2860,26 @@ class Net(torch.nn.Module):
 net = Net()
 call = torch.compile(net)
 """,
+    "converted into a variable, a buffer": """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, size=3):
+        super().__init__()
+        if size == 3:
+            self.scale = torch.arange(3.0).view(3)
+        else:
+            self.scale = torch.ones(size)
+
+    def forward(self, x):
+        self.scale = self.scale.type_as(x)  # kept
+        return x * self.scale
+
+net = Net()
+assert "scale" not in net.state_dict()
+call = torch.compile(net)
+""",
     "made with the module": """
 import torch
 
@@ -2902,6 +2922,9 @@ def test_kept_state_is_mended(name: str, tmp_path: Path) -> None:
     before = path.read_text(encoding="utf-8")
     after = apply_edits(before, finding.fixes[0].edits)
     assert before.count("#") == after.count("#")
+    assert ("buffer" in name) == (
+        '        self.register_buffer("scale", torch.ones(size), persistent=False)\n' in after
+    )
     first, second = outcome(before), outcome(after)
     assert first.recompiled
     assert not second.recompiled

@@ -76,11 +76,65 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         ):
             if not first <= other.lineno <= last:
                 return Refusal("another function reads it")
+    buffer = _as_buffer(function, node)
+    goes = "; a buffer goes where the module goes, so that nothing is moved at each call" if buffer else ""
     return fix(
-        f"Convert it into a variable: `{text}` stays as it was made, and Dynamo finds the same at each call. Assumes "
-        "that nothing else needs it converted.",
-        rewrite(function, new),
+        f"Convert it into a variable: `{text}` stays as it was made, and Dynamo finds the same at each call{goes}. "
+        "Assumes that nothing else needs it converted.",
+        (*buffer, *rewrite(function, new)),
     )
+
+
+def _as_buffer(function: FunctionCode, node: cst.Attribute) -> list[Edit]:
+    """`self.x = torch.ones(3)` in `__init__` of a module as `self.register_buffer("x", ..., persistent=False)`, in each
+    of its branches; nothing where it is not plainly a tensor of torch's there."""
+    cls = class_around(function, function.range(node)[0])
+    init = method_in(cls, "__init__")
+    if cls is None or init is None or [ast.unparse(base) for base in cls.bases] not in _MODULE:
+        return []
+    me, name = placed_in(init)[0].arg, node.attr.value
+    begun = [one.lineno for one in ast.walk(init) if isinstance(one, ast.Call) and _begins(one)]
+    if not begun or any(
+        isinstance(one, ast.Assign) and name in map(ast.unparse, one.targets) for one in cls.body
+    ):
+        return []
+    edits: list[Edit] = []
+    for part in ast.walk(init):
+        if (
+            isinstance(part, ast.Attribute)
+            and isinstance(part.ctx, ast.Store)
+            and ast.unparse(part) == f"{me}.{name}"
+        ):
+            made = next(
+                (one for one in ast.walk(init) if isinstance(one, ast.Assign) and one.targets == [part]), None
+            )
+            value = made.value if made is not None else None
+            if made is None or not _of_torch(function, value) or made.lineno != made.end_lineno:
+                return []
+            if made.lineno < min(begun):
+                return []  # no module yet
+            text = ast.get_source_segment(function.source, made.value)
+            edits.append(
+                file_of(function).edit(f'{me}.register_buffer("{part.attr}", {text}, persistent=False)', made)
+            )
+    return edits
+
+
+_MODULE = (["nn.Module"], ["torch.nn.Module"], ["Module"])
+
+
+def _begins(call: ast.Call) -> bool:
+    """`super().__init__()`, in either spelling."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
+
+
+def _of_torch(function: FunctionCode, value: ast.AST | None) -> bool:
+    """`torch.ones(3).view(3, 1)`: a function of torch called, or methods of what it returns."""
+    called = False
+    while isinstance(value, ast.Call | ast.Attribute):
+        called = called or isinstance(value, ast.Call)
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return called and isinstance(value, ast.Name) and function.imports.get(value.id) == "torch"
 
 
 def _is_bound(function: FunctionCode, part: cst.CSTNode) -> bool:
