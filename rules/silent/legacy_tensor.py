@@ -119,6 +119,8 @@ class LegacyTensor(Rule):
         if not isinstance(node.func, cst.Attribute) or "\n" in self.text(node):
             return []
         torch = self.text(node.func.value)
+        if self.function.imports.get(torch) != "torch":
+            return []  # `self.FloatTensor`, as the code calls it
         dtype = DTYPES.get(op.name.removeprefix("call torch."), "")
         args = self.text(node.args[0].value) + (f", dtype={torch}.{dtype}" if dtype else "")
         edit = self.edit(node, f"{torch}.empty({args})")

@@ -79,8 +79,8 @@ class StaleEnvironment(Rule):
         if not isinstance(node, cst.Call):
             return
         fixes = []
-        if isinstance(node.func, cst.Attribute):
-            owner = self.text(node.func.value)
+        owner = self.text(node.func.value) if isinstance(node.func, cst.Attribute) else ""
+        if self.function.imports.get(owner) == "os":
             fixes = [
                 self.fix(
                     "Ask `os.environ`, which Dynamo guards: a variable that is set and changes compiles again.",

@@ -3213,6 +3213,10 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
     "body",
     [
         'os.environ["TORCH_LOGS"] = "+dynamo"',
+        # `self` is not torch.
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.ByteTensor = torch.ByteTensor\n\n    def forward(self, x: torch.Tensor):\n"
+        "        return self.ByteTensor(x.size())",
         # Without its prefix the name is another key.
         "def f(m, seen):\n    for n, p in m.named_parameters():\n        if n not in seen:\n            seen[n] = p",
         "def f(m, to):\n    for n, p in m.named_parameters():\n        if n in to:\n            p.copy_(to.pop(n))",
