@@ -35,6 +35,7 @@ COPY = (
 ALL_OVER = (
     "one of many values that steer what is compiled, told at "  # the same, of what no one mends one by one
 )
+LEFT = "one of many breaks that leave functions to Python, told at "  # the same, where all of them have to be mended
 SHARED = "one cause, told at "  # how that begins of what has its cause with another finding, before its place
 ALIKE = (
     "the same lines, told at "  # how that begins of what was pasted into another file and given other names
@@ -283,7 +284,7 @@ class Finding:
         return next(
             (
                 self.note.removeprefix(a)
-                for a in (COPY, SHARED, PASTED, ALIKE, ALL_OVER)
+                for a in (COPY, SHARED, PASTED, ALIKE, ALL_OVER, LEFT)
                 if self.note.startswith(a)
             ),
             "",

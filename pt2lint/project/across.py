@@ -8,8 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 from typing import Protocol
 
-from pt2lint.finding import ALIKE, ALL_OVER, COPY, PASTED, SHARED, Finding
-from pt2lint.project.gather import BREAKS, ROWS, SPARSE, VALUES, is_ready, origin_of, shape
+from pt2lint.finding import ALIKE, ALL_OVER, COPY, LEFT, PASTED, SHARED, Finding
+from pt2lint.project.gather import BREAKS, ROWS, SPARSE, STAY, VALUES, is_ready, origin_of, shape
 from pt2lint.project.statements import Where
 
 RECOMPILES = "PTR2"  # how the codes of recompilations begin
@@ -18,9 +18,11 @@ NUMBERS_KEPT = (  # how it is said of a tensor that it is kept, or made, of what
     "`torch.tensor` returns a tensor",
     "`torch.as_tensor` returns a tensor",
 )
+RECURRENT = "PTB150"  # a setting or a loop over its steps mends it alone
 SETTING = "PTS305"  # a setting of the whole process that hides what fails
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 MANY = 10  # breaks below one root that no one mends one by one
+WHOLE = 5  # the same, of those that leave whole functions to Python
 HEADER = 4000  # characters of a file in which it says where it comes from
 
 
@@ -35,7 +37,7 @@ class Texts(Protocol):
 def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, in which those that read the values of one buffer, or of one tensor that is made of Python's
     numbers, are notes but for one of them, in whichever file they stand: who keeps the numbers beside it mends them
-    all. So are those of one setting of the process, and what steers one root all over."""
+    all. So are those of one setting of the process, and what steers one root, or leaves it to Python, all over."""
 
     def cause(finding: Finding) -> Hashable:
         if finding.code == SETTING:
@@ -45,12 +47,14 @@ def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
 
     under = {id(f): first for first, others in _alike(findings, cause) for f in others}
     under.update(_sparse_within(f for f in findings if id(f) not in under))
-    return _shared(_shared(findings, under, SHARED), dict(_steered_all_over(findings, under)), ALL_OVER)
+    told = _shared(findings, under, SHARED)
+    told = _shared(told, dict(_steered_all_over(told)), ALL_OVER)
+    return _shared(told, dict(_left_all_over(told)), LEFT)
 
 
 def _sparse_within(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
     """The ids of calls with a sparse tensor, and what is told of the same tensor inside of what they call."""
-    sparse = [f for f in findings if f.code == SPARSE and f.severity != "note" and f.verdict is None]
+    sparse = [f for f in findings if f.code == SPARSE and _is_told(f)]
     for finding in sparse:
         for inner in sparse:
             steps = {(step.path, step.line) for step in inner.flow[1:]}
@@ -60,27 +64,50 @@ def _sparse_within(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]
                 break
 
 
-def _steered_all_over(
-    findings: Sequence[Finding], under: Mapping[int, Finding]
-) -> Iterator[tuple[int, Finding]]:
+def _steered_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
     """The ids of breaks below one root that values steer at as many places as no one mends one by one, and the one
     that tells them: it stays outside of the graph as a whole, or is written anew."""
+    steer = (f for f in findings if f.code in (*VALUES, *ROWS) and _is_told(f) and not is_ready(f))
+    for several in _below(steer):
+        yield from _all_told(several if len(several) >= MANY else ())
+
+
+def _left_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
+    """The ids of breaks that leave whole functions to Python, at so many places below one root that next to nothing is
+    gained until all of them are mended, and the one that tells them. Notes of what stays as it is count as well."""
+    leave = (
+        f
+        for f in findings
+        if f.code.startswith(BREAKS)
+        and f.code != RECURRENT
+        and (_is_told(f) or f.note in STAY)
+        and f.price is not None
+        and f.price.gives_up in ("function", "caller")
+    )
+    for several in _below(leave):
+        yield from _all_told([f for f in several if _is_told(f)] if len(several) >= WHOLE else ())
+
+
+def _is_told(finding: Finding) -> bool:
+    return finding.severity != "note" and finding.verdict is None
+
+
+def _below(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
+    """The findings below each root."""
     below: dict[tuple[str, int, str], list[Finding]] = {}
     for finding in findings:
-        if (
-            finding.severity != "note"
-            and finding.verdict is None
-            and id(finding) not in under
-            and finding.flow
-        ):
-            if finding.code in (*VALUES, *ROWS) and not is_ready(finding):
-                root = finding.flow[0]
-                below.setdefault((root.path, root.line, root.message), []).append(finding)
-    for several in below.values():
-        first = min(several, key=_told_first)
-        for finding in several if len(several) >= MANY else ():
-            held = {*first.when} <= {*finding.when} and _roots(finding) <= _roots(first)
-            if finding is not first and held:
+        if finding.flow:
+            root = finding.flow[0]
+            below.setdefault((root.path, root.line, root.message), []).append(finding)
+    return below.values()
+
+
+def _all_told(several: Sequence[Finding]) -> Iterator[tuple[int, Finding]]:
+    """The ids of those of several findings that happen only where the first one does, and that one."""
+    first = min(several, key=_told_first, default=None)
+    for finding in several:
+        if first is not None and finding is not first:
+            if {*first.when} <= {*finding.when} and _roots(finding) <= _roots(first):
                 yield id(finding), first
 
 
@@ -150,7 +177,7 @@ def _alike(
     """Of the findings that fail a run, for each key but None the one that tells the others, and those."""
     having: dict[Hashable, list[Finding]] = {}
     for finding in findings:
-        if finding.severity != "note" and finding.verdict is None and (of := key(finding)) is not None:
+        if _is_told(finding) and (of := key(finding)) is not None:
             having.setdefault(of, []).append(finding)
     for several in having.values():
         first = min(several, key=_told_first)

@@ -34,6 +34,7 @@ TEXTS_AND_NUMBERS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|(?<![\w.])\d[\w.]*")
 AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
 PLACE = re.compile(r"([\w.]+) (?:==|!=|in|not in) ")  # an option, and what it is compared with
 NEAR = 10  # lines
+STAY = (ITERATES, ASIDE, NESTED, BY_ROW)  # the notes of what breaks at every call, and is left as it is
 
 
 def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:
@@ -46,9 +47,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     candidates = [
         f
         for f in findings
-        if f.code.startswith(BREAKS)
-        and f.verdict is None
-        and (f.severity != "note" or f.note in (ITERATES, ASIDE, NESTED, BY_ROW))
+        if f.code.startswith(BREAKS) and f.verdict is None and (f.severity != "note" or f.note in STAY)
     ]
     codes = [EACH_CALL[0] if f.code in EACH_CALL else f.code for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import import_module
 
-from pt2lint.finding import ALIKE, ALL_OVER, PASTED, Finding, Problem, RulePage
+from pt2lint.finding import ALIKE, ALL_OVER, LEFT, PASTED, Finding, Problem, RulePage
 from pt2lint.report.models import Model
 from pt2lint.report.place import Place
 
@@ -73,7 +73,7 @@ class Report:
         the values that steer the same root."""
         found: dict[str, list[Finding]] = {}
         for finding in self.findings:
-            if finding.note.startswith((PASTED, ALIKE, ALL_OVER)):
+            if finding.note.startswith((PASTED, ALIKE, ALL_OVER, LEFT)):
                 found.setdefault(finding.copy_of, []).append(finding)
         return found
 

@@ -52,6 +52,7 @@ class SparseTensor(GraphBreak):
     )
     says = "{code} makes a sparse tensor, which Dynamo does not trace"
     repairs = ("disable",)
+    aside = "always"
     instead = MappingProxyType(
         {
             "": (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pt2lint.cli import main
-from pt2lint.finding import Finding, Step
+from pt2lint.finding import LEFT, Finding, Step
 from pt2lint.project.across import with_causes_told_once
 from pt2lint.project.statements import place_in
 from pt2lint.static.change import around
@@ -224,18 +224,19 @@ def test_the_summary_counts_how_many_places_there_are_to_mend(capsys: pytest.Cap
     read = "    def f{0}(self, x):\n        return x * x.{0}().item()\n"
     forward = "    def forward(self, x: torch.Tensor):\n        for _ in range(3):\n{0}        return x\n"
     more = "            x = x{}\n"
-    names = ("sum", "max", "min", "mean", "prod")
+    names = ("sum", "max", "min", "mean")
     many = more.format(".relu().exp().sin()") + "".join(f"            x = self.f{n}(x)\n" for n in names)
     many += more.format(".relu().exp().sin()")
     one = more.format(".relu().exp()") + "            x = self.fsum(x)\n" + more.format(".relu().exp()")
     Path("m.py").write_text(
         f"{HEAD}class Many(nn.Linear):\n{''.join(map(read.format, names))}{forward.format(many)}"
         f"class One(nn.Linear):\n{read.format('sum')}{forward.format(one)}"
+        "class Few(nn.Linear):\n    def forward(self, x):\n        return (x.relu() * x.mean().item()).relu()\n"
     )
     main(["--no-cache", "m.py"])
     lines = capsys.readouterr().out.partition("Where most would be gained")[2].splitlines()[1:-1]
-    assert ["`One.forward`" in line for line in lines] == [True, False]
-    assert lines[1].endswith("; more there that cost the same: 4")
+    assert ["`One.forward`" in line for line in lines] == [True, False, False]
+    assert lines[1].endswith("; more there that cost the same: 3")
 
 
 def test_a_copy_in_a_generated_file_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
@@ -1009,6 +1010,29 @@ def test_what_steers_one_root_all_over_is_told_once(
     Path("m.py").write_text(HEAD + functions + model)
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert len(found) == told
+
+
+@pytest.mark.parametrize(("places", "noted", "told"), [(4, 0, 4), (5, 0, 1), (3, 2, 1)])
+def test_what_leaves_functions_to_python_all_over_is_told_once(
+    capsys: pytest.CaptureFixture[str], places: int, noted: int, told: int
+) -> None:
+    """Notes of what no repair keeps in the graph count as well."""
+    steers = "\ndef f{i}(x: torch.Tensor):\n    for k in range(3):\n        {does}\n    return x\n"
+    does = [f"if x.sum() > k + {i}:\n            x = x * 2" for i in range(places)]
+    does += ["x = x + random.random() * 2", "time.sleep(k)"][:noted]
+    functions = "".join(steers.format(i=i, does=done) for i, done in enumerate(does))
+    calls = "".join(f"        x = f{i}(x)\n" for i in range(len(does)))
+    model = (
+        "\nclass M(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.l = nn.Linear(3, 3)\n\n    def forward(self, x: torch.Tensor):\n        x = self.l(x)\n"
+        f"{calls}        return self.l(x)\n"
+    )
+    Path("p").mkdir()
+    Path("p/__init__.py").write_text("")
+    Path("p/m.py").write_text("import random\nimport time\n" + HEAD + functions + model)
+    found = [f for f in rows(capsys, "p") if f["code"] in ("PTB110", "PTB141")]
+    assert len([f for f in found if f["severity"] != "note"]) == told
+    assert sum(f["note"].startswith(LEFT) for f in found) == (places - 1 if told == 1 else 0)
 
 
 EITHER = """

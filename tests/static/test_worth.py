@@ -1084,6 +1084,7 @@ class M(nn.Module):
             "`self.labels is not None` is off by default",
         ),
         ("y = x if self.parts is None else x * x.sum().item()", "PTB103", ""),
+        ("y = torch.sparse.mm(x.to_sparse(), x)", "PTB170", ASIDE),
     ],
 )
 def test_what_a_forward_does_beside_the_model(tmp_path: Path, line: str, only: str, note: str) -> None:
