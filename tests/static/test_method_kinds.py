@@ -359,40 +359,7 @@ def test_mended(name: str, tmp_path: Path) -> None:
     torch.testing.assert_close(module.f(x), made["f"](x))
 
 
-def test_what_a_backward_computes_a_gradient_of_leaves_the_graph(tmp_path: Path) -> None:
-    """As a checkpoint written by hand does."""
-    path = tmp_path / "m.py"
-    path.write_text(
-        """
-import torch
-
-class Again(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.kept = [x]
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, grad):
-        kept = [x.detach().requires_grad_(True) for x in ctx.kept]
-        with torch.enable_grad():
-            out = kept[0] * 2
-        return torch.autograd.grad(out, kept, grad)[0]
-
-@torch.compile(backend="eager")
-def f(x: torch.Tensor):
-    return Again.apply(x)
-""",
-        encoding="utf-8",
-    )
-    found = lint([str(path)], SimpleNamespace(target_torch=(2, 13))).findings
-    assert [finding.code for finding in found] == ["PTB161", "PTB160"]
-
-
-def test_what_a_backward_requires_a_gradient_of_stays_in_the_graph(tmp_path: Path) -> None:
-    path = tmp_path / "m.py"
-    path.write_text(
-        """
+BACKWARD = """
 import torch
 
 class Twice(torch.autograd.Function):
@@ -403,15 +370,30 @@ class Twice(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
-        ctx.kept = [x.detach().requires_grad_(True) for x in ctx.kept]
-        return grad * 2
+        kept = [x.detach().requires_grad_(True) for x in ctx.kept]
+        {rest}
 
-@torch.compile(backend="eager", fullgraph=True)
+@torch.compile(backend="eager", fullgraph={whole})
 def f(x: torch.Tensor):
     return Twice.apply(x)
-""",
-        encoding="utf-8",
-    )
+"""
+
+
+def test_what_a_backward_computes_a_gradient_of_leaves_the_graph(tmp_path: Path) -> None:
+    """As a checkpoint written by hand does."""
+    path = tmp_path / "m.py"
+    rest = """\
+with torch.enable_grad():
+            out = kept[0] * 2
+        return torch.autograd.grad(out, kept, grad)[0]"""
+    path.write_text(BACKWARD.format(rest=rest, whole=False), encoding="utf-8")
+    found = lint([str(path)], SimpleNamespace(target_torch=(2, 13))).findings
+    assert [finding.code for finding in found] == ["PTB161", "PTB160"]
+
+
+def test_what_a_backward_requires_a_gradient_of_stays_in_the_graph(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(BACKWARD.format(rest="return grad * 2", whole=True), encoding="utf-8")
     told = [lint([str(path)], SimpleNamespace(target_torch=torch_)).findings for torch_ in ((2, 9), (2, 13))]
     assert [[finding.code for finding in found] for found in told] == [["PTB161"], []]
     pytest.importorskip("torch", minversion="2.13")
