@@ -377,31 +377,12 @@ class _State:
             if not self.targets and self.job.kind == "run" and not self.out.failures:
                 self.out.notes.append(f"{self.job.what}: {NO_CALL}")
         elif kind == "target":
-            self.current = message["name"]
-            self.path, self.line = message["path"], message["line"]
-            self.model = message["name"] if message.get("named") else qualified(message["name"], self.path)
-            self.progress(f"{self.current}: {message['how']}")
-            if self.job.kind == "made_up":
-                self.out.notes.append(f"{self.current}: verified with {message['how']}")
+            self._hear_of_target(message)
         elif kind == "target_done":
             self.finished.append(message["name"])
             self.current = None
         elif kind == "run":
-            if self.path:
-                message["defined"] = [self.path, self.line]
-            if self.model:
-                message["model"] = self.model
-            run = run_from(message)
-            self.out.runs.append(run)
-            self.out.said.append(message)
-            if run.probe == "recorded":
-                return
-            mode = f" ({run.mode})" if run.mode != "call" else ""
-            self.progress(f"{run.target}{mode}: {run.probe}")
-            if run.error and (
-                run.probe in ("eager", "program") or run.error.kind in ("exit", "out of memory")
-            ):
-                self._fail(run.error, f"{run.target}{mode}")
+            self._hear_of_run(message)
         elif kind == "layer":
             failure = failure_from(message["error"])
             assert failure is not None
@@ -409,6 +390,30 @@ class _State:
             self._fail(failure, compile_trouble(*said))
         elif kind == "note":
             self.out.notes.append(message["text"])
+
+    def _hear_of_target(self, message: dict[str, Any]) -> None:
+        name, how = message["name"], message["how"]
+        self.current = name
+        self.path, self.line = message["path"], message["line"]
+        self.model = name if message.get("named") else qualified(name, message["path"])
+        self.progress(f"{name}: {how}")
+        if self.job.kind == "made_up":
+            self.out.notes.append(f"{name}: verified with {how}")
+
+    def _hear_of_run(self, message: dict[str, Any]) -> None:
+        if self.path:
+            message["defined"] = [self.path, self.line]
+        if self.model:
+            message["model"] = self.model
+        run = run_from(message)
+        self.out.runs.append(run)
+        self.out.said.append(message)
+        if run.probe == "recorded":
+            return
+        mode = f" ({run.mode})" if run.mode != "call" else ""
+        self.progress(f"{run.target}{mode}: {run.probe}")
+        if run.error and (run.probe in ("eager", "program") or run.error.kind in ("exit", "out of memory")):
+            self._fail(run.error, f"{run.target}{mode}")
 
     def _fail(self, failure: Failure, what: str | None) -> None:
         place = failure.place

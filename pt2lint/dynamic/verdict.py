@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from pt2lint.dynamic.events import Break, Events, Failure, Run
 from pt2lint.dynamic.files import Files
@@ -36,7 +36,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
     """
     real = {shown: path for path, shown in files.shown.items()}
     sites = _sites(events.runs, files)
-    traced, gave_up, ran = _lines(events.runs)
+    lines = _lines(events.runs)
+    traced, gave_up, ran = lines
     recompilations = Recompilations(events.runs, files)
     judged: list[Finding] = []
     known_sites: set[tuple[str, int]] = set()
@@ -46,26 +47,11 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
         verdict: Verdict = "unreached"
         evidence: dict[str, Any] | None = None
         own = _own_lines(finding, files.statements(path))
-        if finding.is_graph_break:
-            if unit in sites:
-                known_sites.add(unit)
-                verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
-            elif own & traced.get(path, frozenset()):
-                never = _never_met(finding, path, (traced, gave_up, ran), files)
-                if never:
-                    evidence = {"reason": f"the line was traced, but no run met `{never}`"}
-                elif _maybe_not_evaluated(finding, files.statements(path)):
-                    evidence = {
-                        "reason": "Dynamo traced the line, but may not have evaluated this part of it"
-                    }
-                else:
-                    verdict, evidence = "refuted", _refutation(own, path, events.runs)
-            elif own & gave_up.get(path, frozenset()):
-                evidence = {"reason": "Dynamo gave up this part of the function, for another break in it"}
-            elif own & set(ran.get(path, {})):
-                evidence = {"reason": "the line ran, but not in code that Dynamo compiled"}
-            elif finding.when:
-                evidence = {"reason": f"no run came here; it happens {finding.only_where}"}
+        if finding.is_graph_break and unit in sites:
+            known_sites.add(unit)
+            verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
+        elif finding.is_graph_break:
+            verdict, evidence = _not_seen_to_break(finding, path, own, lines, events.runs, files)
         elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
             verdict, evidence = seen_at_sites(finding, path, events.runs)
         elif finding.code.startswith("PTR"):
@@ -93,6 +79,29 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
     return sorted(judged, key=lambda finding: finding.sort_key)
 
 
+def _not_seen_to_break(
+    finding: Finding, path: str, own: set[int], lines: _Lines, runs: Sequence[Run], files: Files
+) -> tuple[Verdict, dict[str, Any] | None]:
+    """The verdict on a graph break at whose statement none was seen: it is refuted, or why it is not."""
+    traced, gave_up, ran = lines
+    reason = None
+    if own & traced.get(path, frozenset()):
+        never = _never_met(finding, path, lines, files)
+        if never:
+            reason = f"the line was traced, but no run met `{never}`"
+        elif _maybe_not_evaluated(finding, files.statements(path)):
+            reason = "Dynamo traced the line, but may not have evaluated this part of it"
+        else:
+            return "refuted", _refutation(own, path, runs)
+    elif own & gave_up.get(path, frozenset()):
+        reason = "Dynamo gave up this part of the function, for another break in it"
+    elif own & set(ran.get(path, {})):
+        reason = "the line ran, but not in code that Dynamo compiled"
+    elif finding.when:
+        reason = f"no run came here; it happens {finding.only_where}"
+    return "unreached", None if reason is None else {"reason": reason}
+
+
 def _sites(runs: Iterable[Run], files: Files) -> dict[tuple[str, int], Site]:
     sites: dict[tuple[str, int], Site] = {}
     for run in runs:
@@ -107,10 +116,15 @@ def _sites(runs: Iterable[Run], files: Files) -> dict[tuple[str, int], Site]:
     return sites
 
 
-def _lines(
-    runs: Iterable[Run],
-) -> tuple[dict[str, frozenset[int]], dict[str, frozenset[int]], dict[str, dict[int, int]]]:
-    """Lines traced in kept frames, lines traced in frames given up, how often lines ran in a call."""
+class _Lines(NamedTuple):
+    """By file: lines traced in frames that were kept, in frames that were given up, how often lines ran in a call."""
+
+    traced: dict[str, frozenset[int]]
+    gave_up: dict[str, frozenset[int]]
+    ran: dict[str, dict[int, int]]
+
+
+def _lines(runs: Iterable[Run]) -> _Lines:
     traced: dict[str, frozenset[int]] = {}
     gave_up: dict[str, frozenset[int]] = {}
     ran: dict[str, dict[int, int]] = {}
@@ -126,10 +140,10 @@ def _lines(
             most = ran.setdefault(path, {})
             for line, count in counts.items():
                 most[line] = max(most.get(line, 0), count)
-    return traced, gave_up, ran
+    return _Lines(traced, gave_up, ran)
 
 
-def _never_met(finding: Finding, path: str, seen: Sequence[Mapping[str, Iterable[int]]], files: Files) -> str:
+def _never_met(finding: Finding, path: str, seen: _Lines, files: Files) -> str:
     """The first of the finding's conditions under which nothing ran, in the files on the way to it: the line was
     reached by another way. "" where each may have been met."""
     real = {shown: path for path, shown in files.shown.items()}
