@@ -391,44 +391,19 @@ class Functions:
                 value = args[i]
             elif name in kwargs:
                 value = kwargs[name]
-            elif spread or rest_keywords:
+            elif spread or rest_keywords or default is None:
                 value = UNKNOWN
-            elif default is not None:
-                value = self.at.expressions.quietly(default, func.env or {}, frame)
             else:
-                value = UNKNOWN
-            if _is_flag(default):
-                value = mixed(
-                    value, loose=True
-                )  # a tensor for a flag: the caller may well mean another function
+                value = self.at.expressions.quietly(default, func.env or {}, frame)
+            if _is_flag(default):  # a tensor for a flag: the caller may well mean another function
+                value = mixed(value, loose=True)
             if value is UNKNOWN:
                 value = self.parameter(func, parameter, default, frame)
                 told = parameter.annotation is not None and (i < given or name in kwargs)
                 if told and tensor_of(value) is not None and self.usage.is_counted(func, name):
                     value = UNKNOWN  # the number that a caller gives, annotated like its neighbours
-            elif parameter.annotation is not None and isinstance(value, Seq):
-                if value.elts is None:
-                    self.at.types.fill(value, parameter.annotation, frame)
-            elif parameter.annotation is not None and _is_annotated(value):
-                # Two annotations: where this one says that it is no tensor, neither is to be trusted.
-                promised = self.parameter(func, parameter, None, frame)
-                if not any(o is UNKNOWN or isinstance(o, (Tensor, Instance)) for o in options(promised)):
-                    value = promised
-            elif parameter.annotation is not None and made and self._is_plain_object(value):
-                # An object around a module, which is kept by the same name as the module.
-                promised = self.parameter(func, parameter, None, frame)
-                if self.at.calls.roots.is_module(promised):
-                    value = promised
-            elif isinstance(value, Union) and UNKNOWN in value.options:
-                # What the caller does not know of one alternative, the parameter may tell.
-                promised = self.parameter(func, parameter, None, frame)
-                if promised is not UNKNOWN:
-                    value = join(without(value, lambda o: o is UNKNOWN), promised)
-            elif parameter.annotation is not None and any(map(self._is_plain_object, options(value))):
-                # Of a tensor or an object that holds some, the one that is asked for.
-                kept = without(value, self._is_plain_object)
-                if isinstance(self.parameter(func, parameter, None, frame), Tensor) and tensor_of(kept):
-                    value = kept
+            else:
+                value = self._as_promised(value, func, parameter, frame, made)
             env[name] = value
         if a.vararg is not None:
             more = args[positional:]
@@ -438,6 +413,35 @@ class Functions:
             extra = {k: v for k, v in kwargs.items() if k not in names and k != "**"}
             env[a.kwarg.arg] = Dict(extra, kwargs.get("**", UNKNOWN), True)
         return env
+
+    def _as_promised(self, value: Value, func: Func, parameter: ast.arg, frame: Frame, made: bool) -> Value:
+        """What is given for a parameter, with what its annotation and its uses tell besides. `made`: it is one of
+        what an object is made with."""
+        annotated = parameter.annotation is not None
+        if parameter.annotation is not None and isinstance(value, Seq):
+            if value.elts is None:
+                self.at.types.fill(value, parameter.annotation, frame)
+        elif annotated and _is_annotated(value):
+            # Two annotations: where this one says that it is no tensor, neither is to be trusted.
+            promised = self.parameter(func, parameter, None, frame)
+            if not any(o is UNKNOWN or isinstance(o, (Tensor, Instance)) for o in options(promised)):
+                return promised
+        elif annotated and made and self._is_plain_object(value):
+            # An object around a module, which is kept by the same name as the module.
+            promised = self.parameter(func, parameter, None, frame)
+            if self.at.calls.roots.is_module(promised):
+                return promised
+        elif isinstance(value, Union) and UNKNOWN in value.options:
+            # What the caller does not know of one alternative, the parameter may tell.
+            promised = self.parameter(func, parameter, None, frame)
+            if promised is not UNKNOWN:
+                return join(without(value, lambda o: o is UNKNOWN), promised)
+        elif annotated and any(map(self._is_plain_object, options(value))):
+            # Of a tensor or an object that holds some, the one that is asked for.
+            kept = without(value, self._is_plain_object)
+            if isinstance(self.parameter(func, parameter, None, frame), Tensor) and tensor_of(kept):
+                return kept
+        return value
 
     def _is_plain_object(self, value: Value) -> bool:
         """Whether it is an object of the project that is no module."""

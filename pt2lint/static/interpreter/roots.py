@@ -121,24 +121,29 @@ class Roots:
             notebook.lasted[frame.context] = notebook.clock - notebook.started[1]
             notebook.started = outer
         if module is not None and frame.context is not None:
-            if "trains" in self.does:
-                self.at.conditions.contexts.say_of(frame.context, Guard("", TRAINS))
-            elif any(self.is_module(given) for given in [*args, *kwargs.values()]):
-                self.at.conditions.contexts.say_of(frame.context, Guard("", INSPECTS))
-            elif (
-                is_plain(result)
-                or _is_nothing(value, result)
-                or (self.gradless(value) and not isinstance(result, Tensor))
-            ):
-                self.at.conditions.contexts.say_of(frame.context, Guard("", NO_TENSOR))
-            elif module.name.startswith("_"):
-                self.at.conditions.contexts.say_of(frame.context, Guard("", PRIVATE))
-            elif not self.weights.of(module) and "differentiates" not in self.does:
-                sort = LOSS if is_scalar(result) else NO_WEIGHTS
+            sort = self._why_not_compiled(module, value, [*args, *kwargs.values()], result)
+            if sort is not None:
                 self.at.conditions.contexts.say_of(frame.context, Guard("", sort))
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
             self.root(original, name, guards, module, assumed=assumed)
+
+    def _why_not_compiled(
+        self, module: ClassInfo, forward: Func, given: Sequence[Value], result: Value
+    ) -> int | None:
+        """Why few would compile a module, as a sort of guard; None where nothing says so."""
+        if "trains" in self.does:
+            return TRAINS
+        if any(self.is_module(each) for each in given):
+            return INSPECTS
+        nothing = is_plain(result) or _is_nothing(forward, result)
+        if nothing or (self.gradless(forward) and not isinstance(result, Tensor)):
+            return NO_TENSOR
+        if module.name.startswith("_"):
+            return PRIVATE
+        if not self.weights.of(module) and "differentiates" not in self.does:
+            return LOSS if is_scalar(result) else NO_WEIGHTS
+        return None
 
     def arguments(
         self, value: Func, name: str | None, frame: Frame, given: Sequence[Value] | None = None

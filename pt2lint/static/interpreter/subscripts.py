@@ -68,49 +68,59 @@ class Subscripts:
             return self.index_tensor(owner, index, node, env, frame)
         owner = self.at.objects.as_tuple(owner, frame)
         if isinstance(owner, Seq):
-            if frame.region and isinstance(node.slice, (ast.Attribute, ast.Name)):
-                for hear in self.at.events.indexed:
-                    hear(node, owner, index, env, frame)
-            if isinstance(index, Py):
-                if index.type == "slice":
-                    self.check_sizes(node.slice, env, frame)
-                    return self._slice(owner, node.slice)
-                if isinstance(index.const, int) and owner.elts is not None:
-                    try:
-                        return owner.elts[index.const]
-                    except IndexError:
-                        return UNKNOWN
-                if isinstance(index.const, int) and owner.prefix and 0 <= index.const < len(owner.prefix):
-                    return owner.prefix[index.const]
-            tensor = tensor_of(index)
-            if tensor is not None and self.at.notebook.listens("size tensor", frame):
-                self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
-            return mixed(owner.elem, owner.type == "args")
+            return self._item_of_sequence(owner, index, node, env, frame)
         if isinstance(owner, Dict):
-            parts = index.elts or () if isinstance(index, Seq) else (index,)
-            of_array = any(isinstance(part, Tensor) and part.array for part in parts)
-            if index is NAME or index is WRAPPED_NAME or owner.key is WRAPPED_NAME or of_array:
-                for hear in self.at.events.looked_up:
-                    hear(node, owner, index, frame)
-            if isinstance(index, Py) and isinstance(index.const, str):
-                if index.const in owner.items:
-                    return owner.items[index.const]
-                return mixed(owner.elem, owner.keywords)  # UNKNOWN where nothing in sight has put it there
-            everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
-            return mixed(everything, owner.keywords)
+            return self._item_of_dictionary(owner, index, node, frame)
         if isinstance(owner, Instance):
             return self.at.objects.instance_item(owner, index, frame)
         if isinstance(owner, Py) and owner.type == "str":
             return STR
         if isinstance(owner, Ext) and frame.region:
             self.at.calls.breaks(self.at.models.of(f"{owner.name}[]"), node, frame)
-        if owner is UNKNOWN and frame.region and is_of_tensor(node.slice):
+        return self._item_of_unknown(index, node, env, frame) if owner is UNKNOWN else UNKNOWN
+
+    def _item_of_sequence(
+        self, owner: Seq, index: Value, node: ast.Subscript, env: Env, frame: Frame
+    ) -> Value:
+        if frame.region and isinstance(node.slice, (ast.Attribute, ast.Name)):
+            for hear in self.at.events.indexed:
+                hear(node, owner, index, env, frame)
+        if isinstance(index, Py):
+            if index.type == "slice":
+                self.check_sizes(node.slice, env, frame)
+                return self._slice(owner, node.slice)
+            if isinstance(index.const, int) and owner.elts is not None:
+                try:
+                    return owner.elts[index.const]
+                except IndexError:
+                    return UNKNOWN
+            if isinstance(index.const, int) and owner.prefix and 0 <= index.const < len(owner.prefix):
+                return owner.prefix[index.const]
+        tensor = tensor_of(index)
+        if tensor is not None and self.at.notebook.listens("size tensor", frame):
+            self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
+        return mixed(owner.elem, owner.type == "args")
+
+    def _item_of_dictionary(self, owner: Dict, index: Value, node: ast.Subscript, frame: Frame) -> Value:
+        parts = index.elts or () if isinstance(index, Seq) else (index,)
+        of_array = any(isinstance(part, Tensor) and part.array for part in parts)
+        if index is NAME or index is WRAPPED_NAME or owner.key is WRAPPED_NAME or of_array:
+            for hear in self.at.events.looked_up:
+                hear(node, owner, index, frame)
+        if isinstance(index, Py) and isinstance(index.const, str):
+            if index.const in owner.items:
+                return owner.items[index.const]
+            return mixed(owner.elem, owner.keywords)  # UNKNOWN where nothing in sight has put it there
+        everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
+        return mixed(everything, owner.keywords)
+
+    def _item_of_unknown(self, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
+        """Only a tensor, or what holds tensors, can be read in some ways."""
+        if frame.region and is_of_tensor(node.slice):
             text = f"`{ast.unparse(node)}` indexes as only a tensor is indexed"
-            return self.index_tensor(
-                Tensor(None, (frame.module.path, node.lineno, text)), index, node, env, frame
-            )
-        if owner is UNKNOWN and self.at.notebook.listens("index mask", frame):
-            # Only a tensor, or what holds tensors, can be read through a mask.
+            tensor = Tensor(None, (frame.module.path, node.lineno, text))
+            return self.index_tensor(tensor, index, node, env, frame)
+        if self.at.notebook.listens("index mask", frame):
             for part in index.elts or () if isinstance(index, Seq) and index.type == "tuple" else (index,):
                 if isinstance(part, Tensor) and part.dtype == "bool" and part.ndim != 0:
                     self.at.notebook.note(node, "index mask", frame, about=part)

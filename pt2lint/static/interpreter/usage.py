@@ -244,6 +244,7 @@ class Usage:
         frame = Frame(func.module, unit_of(node), "", cls=func.defined_in, me=func.bound, closure=func.env)
         several = {p.arg for p in parameters if self.at.types.is_of_untraced(p.annotation, frame)}
         me = own_name(node) if func.defined_in is not None else ""
+        by_type = self.at.models.last_words("decides by type")
 
         def add(told: Use | None) -> None:
             if told is not None and told.name in names:
@@ -266,36 +267,34 @@ class Usage:
                 several.add(self._namespace(n))
                 several.add(self._told_texts(n))
                 add(self._told_by_keyword(n))
-                passed = [
-                    (i, a.id) for i, a in enumerate(n.args) if isinstance(a, ast.Name) and a.id in names
-                ]
-                if (
-                    passed
-                    and isinstance(n.func, ast.Name)
-                    and n.func.id in self.at.models.last_words("decides by type")
-                ):
-                    several.add(passed[0][1])  # it takes values of several kinds, and tells them apart
-                    continue
-                if passed and passed[0][0] == 0:
-                    phrase, sparse = self._takes_tensor(n.func, me, func, frame)
-                    if phrase:
-                        candidates.append(Use(passed[0][1], n.lineno, phrase, sparse))
-                        continue
-                named = [
-                    (k.arg, k.value.id)
-                    for k in n.keywords
-                    if k.arg and isinstance(k.value, ast.Name) and k.value.id in names
-                ]
-                if passed or named:
-                    inner, taken = self._function_behind(n.func, me, func, frame)
-                    if inner is not None:
-                        later = [(i + taken, passed_name) for i, passed_name in passed]
-                        candidates += self._passed_on(inner, [*later, *named], n.lineno)
+                given = [a.id for a in n.args if isinstance(a, ast.Name) and a.id in names]
+                if given and isinstance(n.func, ast.Name) and n.func.id in by_type:
+                    several.add(given[0])  # it takes values of several kinds, and tells them apart
+                else:
+                    candidates += self._given_to(n, names, me, func, frame)
         for use in sorted(candidates, key=lambda c: c.line):
             if use.name not in several and use.line <= rebound.get(use.name, use.line):
                 before = found.setdefault(use.name, use)
                 found[use.name] = before._replace(sparse=before.sparse or use.sparse)
         return found
+
+    def _given_to(self, call: ast.Call, names: set[str], me: str, func: Func, frame: Frame) -> list[Use]:
+        """What a call does with the parameters that it is given."""
+        passed = [(i, a.id) for i, a in enumerate(call.args) if isinstance(a, ast.Name) and a.id in names]
+        if passed and passed[0][0] == 0:
+            phrase, sparse = self._takes_tensor(call.func, me, func, frame)
+            if phrase:
+                return [Use(passed[0][1], call.lineno, phrase, sparse)]
+        named = [
+            (k.arg, k.value.id)
+            for k in call.keywords
+            if k.arg and isinstance(k.value, ast.Name) and k.value.id in names
+        ]
+        inner, taken = self._function_behind(call.func, me, func, frame) if passed or named else (None, 0)
+        if inner is None:
+            return []
+        later = [(i + taken, name) for i, name in passed]
+        return self._passed_on(inner, [*later, *named], call.lineno)
 
     def callee(self, callee: ast.expr, me: str, func: Func, frame: Frame) -> Func | None:
         """The function of the project that a call in a function's body runs, if that is plain to see."""
