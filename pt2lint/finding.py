@@ -14,10 +14,17 @@ Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "low"]
 Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
-# How the description of a fix begins that avoids a finding's cost without repairing its cause.
+# What a fix says of itself counts: the properties of `Fix` read these words from its description.
+# How it begins where it avoids a finding's cost without repairing its cause.
 WORKAROUND = "Workaround"
 SETTING = f"{WORKAROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
 COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another function is compiled
+# How one begins that is only believed where a sample takes the short way that it leaves out, and what the test gives
+# there.
+SHORTCUT = "Leave out the shortcut"
+EARLY = "Leave early in eager mode alone"
+UNMASKED = "Use the mask also where it masks nothing"
+TAKEN = {SHORTCUT: True, EARLY: False, UNMASKED: False}
 # What a fix says that may not work at all where its assumption fails.
 ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
@@ -114,6 +121,26 @@ class Fix:
         """Whether --verify tries it: what a tool may write, and a workaround that is told, though no setting."""
         told = self.by_hand and not (self.is_workaround and not self.is_setting)
         return bool(self.edits) and self.proven is not False and not told
+
+    @property
+    def takes(self) -> bool | None:
+        """What the test that it leaves out has to give in a sample for the fix to be believed; None for other fixes."""
+        return next((taken for start, taken in TAKEN.items() if self.description.startswith(start)), None)
+
+    @property
+    def is_of_branch(self) -> bool:
+        """Whether it does without a branch, of which both sides have to be taken in samples."""
+        return "branch" in self.description.lower()
+
+    @property
+    def may_give_nan(self) -> bool:
+        """Whether a gradient may be NaN after the fix, or a result."""
+        return "NaN" in self.description
+
+    @property
+    def raises_otherwise(self) -> bool:
+        """Whether what raises an error raises RuntimeError after the fix."""
+        return "RuntimeError" in self.description
 
     @property
     def draws_otherwise(self) -> bool:

@@ -49,7 +49,7 @@ class Attempts:
     ) -> tuple[Failed | None, str]:
         """Why the fixes (one each) are not proven (None: they are), and what was measured."""
         fixes = [finding.fixes[0] for finding in findings]
-        doubtful = frozenset(at for at, fix in enumerate(fixes) if "NaN" in fix.description)
+        doubtful = frozenset(at for at, fix in enumerate(fixes) if fix.may_give_nan)
         if doubtful:
             return Failed("its gradient may be NaN for values that no sample shows", doubtful), ""
         try:
@@ -61,7 +61,7 @@ class Attempts:
         judged: list[tuple[Seen, Seen]] = []
         pairs: list[tuple[Run, Run]] = []
         workaround = any(fix.is_workaround for fix in fixes)
-        says_so = any("RuntimeError" in fix.description for fix in fixes)
+        says_so = any(fix.raises_otherwise for fix in fixes)
         for job, file, before in jobs:
 
             def failure(

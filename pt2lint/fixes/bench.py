@@ -15,7 +15,7 @@ from pt2lint.dynamic.plan import Job, plan
 from pt2lint.dynamic.process import Around, run_child
 from pt2lint.dynamic.run import limits_of
 from pt2lint.finding import Edit, Finding, Fix
-from pt2lint.fixes.edit import TAKEN, EditError, apply_edits, check_source, checked
+from pt2lint.fixes.edit import EditError, apply_edits, check_source, checked
 
 NOT_FINITE = ("one NaN", "one infinity", "all NaN", "all infinite")  # labels of changed inputs
 NUMBERS = ("whole numbers reversed", "whole numbers alike")
@@ -161,9 +161,9 @@ class Bench:
         for number, finding in findings:
             path = os.path.realpath(finding.path)
             branch = any(
-                fix.description.startswith(tuple(TAKEN))
+                fix.takes is not None
+                or fix.is_of_branch
                 or (fix.draws_otherwise and finding.code == "PTB110")
-                or "branch" in fix.description.lower()
                 for fix in finding.fixes
             )
             if not branch or path not in self.sources:

@@ -25,17 +25,6 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-# How the description of a fix begins that is only believed where the short way that it leaves out was taken.
-SHORTCUT = "Leave out the shortcut"
-EARLY = "Leave early in eager mode alone"
-UNMASKED = "Use the mask also where it masks nothing"
-TAKEN = {
-    SHORTCUT: True,
-    EARLY: False,
-    UNMASKED: False,
-}  # what the test that is left out gives where the short way is taken
-
-
 class EditError(ValueError):
     """Edits that cannot be applied, or a text that must not be written; `str()` is one line for the user."""
 

@@ -28,7 +28,7 @@ from pt2lint.dynamic.run import find_python, read_sources
 from pt2lint.finding import Finding, Fix
 from pt2lint.fixes.attempt import Attempts, Failed, Place, line_map, places
 from pt2lint.fixes.bench import Bench, Seen
-from pt2lint.fixes.edit import TAKEN, EditError, choose
+from pt2lint.fixes.edit import EditError, choose
 from pt2lint.fixes.recount import NOISY, SILENT, UNSEEN, Recounter, moved_to
 from pt2lint.fixes.repairs.disable import last_resort
 from pt2lint.fixes.timing import timed
@@ -270,9 +270,7 @@ class _Prover:
         vain = [
             number
             for number, finding in group
-            for start, taken in TAKEN.items()
-            if finding.fixes[0].description.startswith(start)
-            and taken not in self.bench.sides.get(number, ())
+            if (taken := finding.fixes[0].takes) is not None and taken not in self.bench.sides.get(number, ())
         ]
         if vain:
             self.notes += [

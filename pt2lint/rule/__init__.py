@@ -28,7 +28,6 @@ from pt2lint.finding import (
     EDGE,
     NESTED,
     OPTIONAL,
-    SETTING,
     Applicability,
     Confidence,
     Edit,
@@ -276,9 +275,7 @@ class Rule:
             except Exception as e:
                 trouble = e
             self.function.effort = left()
-        offered.sort(
-            key=lambda each: each.description.startswith(SETTING)
-        )  # which hold for the whole process
+        offered.sort(key=lambda each: each.is_setting)  # which hold for the whole process
         repaired = any(f.edits and not f.is_workaround for f in offered)
         confidence: Confidence = "high" if op.sure else "low"
         line, column, end_line, end_column = self.function.range(node)

@@ -6,8 +6,8 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Fix
-from pt2lint.fixes.edit import EARLY, SHORTCUT, UNMASKED, apply_edits
+from pt2lint.finding import EARLY, ONCE_PROVEN, SHORTCUT, UNMASKED, WORKAROUND, Fix
+from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.repairs import (
     branch,
     grad,

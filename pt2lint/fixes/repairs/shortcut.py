@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import EARLY, ONCE_PROVEN, SHORTCUT, UNMASKED, Fix
 from pt2lint.fixes.condition import Condition, and_not, bare, is_scalar, joined, opposite, read_condition
-from pt2lint.fixes.edit import EARLY, SHORTCUT, UNMASKED
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
