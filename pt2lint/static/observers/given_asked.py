@@ -202,18 +202,24 @@ def _is_module(look: Look, place: ast.expr) -> bool:
     """Whether the function is given a module there: by its annotation, as one of a list, or by what is done with it."""
     if isinstance(place, ast.Name):
         if place.id in look.given and place.id != look.me:
-            return _is_annotated(look, place.id) or look.is_used_as_module(place)
+            said = _annotated(look, place.id)
+            if isinstance(said, Instance) and look.at.models.plays(said.external or "", "trains"):
+                return False  # an optimizer, which may have a `train()` as well
+            return _are_some(look, said) or look.is_used_as_module(place)
         over = {one.id for one in look.gone_over(place.id) if isinstance(one, ast.Name)}
-        return any(_is_annotated(look, name, listed=True) for name in over & look.given)
+        listed = [_annotated(look, name) for name in over & look.given]
+        return any(isinstance(many, Seq) and _are_some(look, many.elem) for many in listed)
     held = look.is_given(place) and not look.at.classes.is_module(look.frame.cls)
     return held and not look.is_made(place) and look.is_used_as_module(place)
 
 
-def _is_annotated(look: Look, name: str, listed: bool = False) -> bool:
+def _annotated(look: Look, name: str) -> Value:
+    """What the function says that it is given by the name."""
     said = next((a.annotation for a in parameters_in(look.function.args) if a.arg == name), None)
-    value = look.at.types.annotation(said, look.frame) if said is not None else UNKNOWN
-    if listed:
-        value = value.elem if isinstance(value, Seq) else UNKNOWN
+    return look.at.types.annotation(said, look.frame) if said is not None else UNKNOWN
+
+
+def _are_some(look: Look, value: Value) -> bool:
     return any(_is_one(look, one) for one in options(value))
 
 
