@@ -76,11 +76,11 @@ class UnrolledNumber(CompiledCall):
     array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor. On 2.13 also
     8 for `x[:, n]`, read or written (1 for `x[n]` and for slices), for `x[:, t]` and `x[t]` with `t = torch.tensor(n)`
     (none for `x.index_select(0, t)`), for the kernel of a pooling or `unfold`, the groups
-    of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`; on 2.6, 2.9 and 2.13 for `math.exp`,
-    `log`, `log10`, `log1p`, `pow`, `erf`, `hypot` and others, 1 for `math.sqrt`, `log2`, `sin`, `cos`, `tanh`, `floor`;
-    on all four 8 for an int or a float at each place of 55 functions of NumPy's, `np.sqrt`, `np.cos`, `np.power`,
-    `np.maximum` and `np.clip` among them, with `dynamic=True` too. Of numbers alone, `np.where` ends the graph, and
-    so do `np.hypot` and `np.logaddexp`, which fail on 2.6.
+    of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`; on all four 8 for `math.exp`, `log`,
+    `log10`, `log1p`, `pow`, `erf`, `hypot`, `fmod`, `gamma`, `asinh` and others, 1 for `math.sqrt`, `log2`, `sin`,
+    `cos`, `tanh`, `floor`; on all four 8 too for an int or a float at each place of 55 functions of NumPy's,
+    `np.sqrt`, `np.cos`, `np.power`, `np.maximum` and `np.clip` among them, with `dynamic=True` too. Of numbers
+    alone, `np.where` ends the graph, and so do `np.hypot` and `np.logaddexp`, which fail on 2.6.
     """
 
     code = "PTR207"
