@@ -12,6 +12,7 @@ HALVES = ("half", "bfloat16")
 OF_HALF = ("torch.float16", "torch.half", "torch.bfloat16")
 UNCOMPILED = "Inductor alone drops it, and nothing here compiles the module"
 SINGLE = ("torch.float32", "torch.float")
+ROUND = ("'eager'", '"eager"', "'aot_eager'", '"aot_eager"')
 
 
 class LostRounding(Rule):
@@ -78,7 +79,7 @@ class LostRounding(Rule):
         if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
             return
         given = node.func.value
-        if not self.halves(node) or not self.may_be_single(given):
+        if not self.halves(node) or not self.may_be_single(given) or self.rounds():
             return
         wide = self.widened(node)
         if wide is not None:
@@ -101,6 +102,19 @@ class LostRounding(Rule):
 
     def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
         return UNCOMPILED
+
+    def rounds(self) -> bool:
+        """Whether the file compiles with backends alone that leave roundings as they are."""
+        backends: list[str] | None = self.function.memo.get("backends")
+        if backends is None:
+            backends = self.function.memo["backends"] = [
+                next(
+                    (self.text(a.value) for a in part.args if a.keyword and a.keyword.value == "backend"), ""
+                )
+                for part in walk(self.function.module)
+                if isinstance(part, cst.Call) and meant(self.function, part.func) == "torch.compile"
+            ]
+        return bool(backends) and all(backend in ROUND for backend in backends)
 
     def halves(self, call: cst.Call) -> bool:
         """`x.half()`, `x.bfloat16()`, `x.to(torch.bfloat16)`."""
