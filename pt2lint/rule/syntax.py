@@ -40,6 +40,14 @@ def made(function: FunctionCode, value: cst.BaseExpression) -> cst.BaseExpressio
     return found[0] if len(found) == 1 else value
 
 
+def keeps_graph(call: cst.Call) -> bool:
+    """`create_graph=True`, or `create_graph=self.training`: the gradient will be differentiated again."""
+    given = next((a.value for a in call.args if a.keyword and a.keyword.value == "create_graph"), None)
+    if isinstance(given, cst.Attribute):
+        return given.attr.value == "training"
+    return isinstance(given, cst.Name) and given.value == "True"
+
+
 def function_around(function: FunctionCode, node: cst.CSTNode) -> cst.FunctionDef | None:
     """The innermost function that the node stands in, itself where it is one."""
     here: cst.CSTNode | None = node

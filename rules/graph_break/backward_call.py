@@ -6,8 +6,16 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
+from pt2lint.rule.syntax import keeps_graph
 from pt2lint.rule.tree import is_name
+
+TWICE = (2, 15)  # from there on what was compiled can be differentiated twice
+RAISES = "{code}, through which a `backward()` raises RuntimeError, computes gradients in compiled code"
+DIFFERENTIABLE = (
+    "`torch.func.grad` is traced, and is differentiable again; or leave all uncompiled, the network too"
+)
 
 
 class BackwardCall(GraphBreak):
@@ -49,8 +57,14 @@ class BackwardCall(GraphBreak):
 
     From torch 2.13 on `torch._dynamo.config.trace_autograd_ops = True` has Dynamo trace `torch.autograd.grad`.
 
+    With `create_graph=True` the break is no mere cost: what was compiled before it has no second derivative, and the
+    `backward()` of anything made of that gradient raises RuntimeError ("does not currently support double backward").
+    Use `torch.func.grad`, that setting, or call the network uncompiled there.
+
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. With `create_graph=True` and
+    then `backward()`: raises on 2.6, 2.9 and 2.13 with every backend but "eager", not on 2.15; `torch.func.grad` in
+    its place does not raise on any of them, nor does the setting on 2.13.
     """
 
     code = "PTB160"
@@ -95,10 +109,20 @@ class BackwardCall(GraphBreak):
     )
     VALID = ("return torch.func.grad(lambda v: v.sum())(x)",)
 
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.breaks(node, op, RAISES if self.raises(node) else self.says)
+
+    def raises(self, node: cst.CSTNode) -> bool:
+        """Whether what differentiates the gradient again raises, with what was compiled before it."""
+        return isinstance(node, cst.Call) and keeps_graph(node) and self.function.target < TWICE
+
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        from pt2lint.fixes.repairs.by_hand import told
         from pt2lint.fixes.repairs.settings import setting
         from pt2lint.fixes.rewrite import accepted
 
+        if self.raises(node):
+            yield told(DIFFERENTIABLE)
         yield from super().fixes(node)
         callee = node.func if isinstance(node, cst.Call) else None
         name = callee.attr if isinstance(callee, cst.Attribute) else callee

@@ -8,7 +8,7 @@ import libcst as cst
 from pt2lint.fixes.rewrite import meant
 from pt2lint.op import Op
 from pt2lint.rule import Rule, tree
-from pt2lint.rule.syntax import function_around, names
+from pt2lint.rule.syntax import function_around, keeps_graph, names
 
 GRAD = "torch.autograd.grad"
 # A file that knows of it: `if self.was_compiled: raise RuntimeError(...)`.
@@ -26,6 +26,7 @@ class DoubleBackward(Rule):
     RuntimeError ("does not currently support double backward"). So do a penalty on gradients (WGAN-GP, R1), the
     residual of a differential equation (PINNs), and forces as the gradient of an energy in a loss. Call the module
     itself there, not what `torch.compile` made of it: they share their weights. `backend="eager"` has no such limit.
+    Where compiled code itself computes such a gradient, [PTB160](PTB160.md) says so.
 
     ## Example
     ```python
@@ -119,8 +120,7 @@ class DoubleBackward(Rule):
 
     def keeps(self, call: cst.Call) -> bool:
         """`torch.autograd.grad(y, x, create_graph=True)`, `y.backward(create_graph=True)`."""
-        keyword = next((a.value for a in call.args if a.keyword and a.keyword.value == "create_graph"), None)
-        if not isinstance(keyword, cst.Name) or keyword.value != "True":
+        if not keeps_graph(call):
             return False
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward":
             return True

@@ -86,6 +86,10 @@ def by_hand(x):
     y = fast(x)
     y.sum().backward(create_graph=True)  # PTS352
 
+def forces(x):
+    y = fast(x)
+    return grad(y.sum(), x, create_graph=critic.training)[0] + grad(y.sum(), x, create_graph=False)[0]  # PTS352
+
 def harmless(x):
     y = fast(x)
     (slope,) = grad(y.sum(), x)
@@ -97,7 +101,16 @@ def harmless(x):
     return slope, other, third, value
 
 x = torch.ones(3, 2, requires_grad=True)
-train(x), residual(x), at_once(x), by_hand(x), harmless(x)
+train(x), residual(x), at_once(x), by_hand(x), forces(x), harmless(x)
+""",
+    "roundings that other backends leave": """
+import torch
+
+@torch.compile(backend="aot_eager")
+def f(x):
+    return x - x.to(torch.bfloat16).float()
+
+g = torch.compile(f, fullgraph=True, backend="eager")
 """,
     "roundings to half precision that are dropped": """
 import torch
@@ -1193,6 +1206,10 @@ def chosen(model: nn.Module, names: list[str]):
         return 2
     assert model, type(model).__name__  # PTS335
     return 3
+
+def free(optimizer: torch.optim.Optimizer):
+    if "ScheduleFree" in type(optimizer).__name__:
+        optimizer.train()
 
 def compiled(model: nn.Module | None, spare: nn.Module, flag: bool):
     if not model:  # PTS335
@@ -3580,3 +3597,30 @@ def test_what_a_star_gives_is_no_argument_of_its_own() -> None:
     """`torch.save(*args, obj=state)`, where nothing is in `args`: it was an error of ours."""
     source = "import torch\n\ndef save(*args, **kwargs):\n    torch.save(*args, obj={}, **kwargs)\n\nsave(f='a.pt')\n"
     assert not lint(["m.py"], None, {"m.py": source}).problems
+
+
+SLOPES = """import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+
+@torch.compile(backend="aot_eager")
+def penalty(x):
+    (slope,) = torch.autograd.grad(net(x).sum(), x, create_graph=KEPT)
+    return net(x).mean() + slope.norm()
+"""
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_gradient_in_compiled_code_raises_where_it_is_differentiated_again(kept: bool) -> None:
+    source = SLOPES.replace("KEPT", str(kept))
+    (found,) = findings(source, target_torch=(2, 13))
+    assert ("RuntimeError" in found.message, "uncompiled" in found.fixes[0].description) == (kept, kept)
+    assert [("RuntimeError" in f.message) for f in findings(source, target_torch=(2, 15))] == [False]
+    space: dict = {}
+    exec(source, space)
+    loss = space["penalty"](torch.ones(1, 2, requires_grad=True))
+    if kept and torch.__version__ < "2.15":
+        with pytest.raises(RuntimeError, match="double backward"):
+            loss.backward()
+    else:
+        loss.backward()
