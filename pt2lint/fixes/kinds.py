@@ -118,19 +118,21 @@ class _Guess:
         self.used: Collection[str] = used
 
     def kind(self, node: cst.CSTNode) -> str:
-        told = from_interpreter(self.function, node)
-        if told == "mixed" and isinstance(node, cst.BooleanOperation):
+        known = from_interpreter(self.function, node)
+        if known == "mixed" and isinstance(node, cst.BooleanOperation):
             return "unknown"  # its parts are asked one by one
-        if told not in ("unknown", "tensor"):
-            return told
+        if known not in ("unknown", "tensor"):
+            return known
         if holds_array(self.function, node):
             return "unknown"  # in eager mode it is no tensor
         word = self.from_text(node)
-        if told == "tensor":
-            return word if word.startswith("tensor") else told
+        if known == "tensor":
+            return word if word.startswith("tensor") else known
         tested = [op for op in self.function.ops_at(node) if op.name == "test tensor"]
         if word == "unknown" and tested and not any(op.detail("array") for op in tested):
-            return "tensor"
+            # A flag may be a bool of Python in the calls of which nothing is known.
+            options = told(self.function, node).split(" | ") if isinstance(node, cst.Name) else []
+            return "mixed" if "unknown" in options and len(options) > 1 else "tensor"
         return word
 
     def from_text(self, node: cst.CSTNode) -> str:

@@ -174,6 +174,22 @@ def laid_out(function: FunctionCode, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     return tuple(found)
 
 
+def aligned(function: FunctionCode, node: cst.Call, name: str) -> list[Edit]:
+    """The edits that keep lines below the opening bracket there, where what is called gets another name."""
+    first, _, last, _ = function.range(node)
+    column = function.range(node.func)[3] + 1  # after the bracket
+    shift = len(name) - len(source(function, node.func))
+    lines = function.text.split("\n")
+    below = [
+        (at, text) for at in range(first + 1, last + 1) if (text := lines[at - function.first_line]).strip()
+    ]
+    starts = [len(text) - len(text.lstrip(" ")) + 1 for _, text in below]
+    fits = all(len(text) + shift <= file_of(function).line_length or shift < 0 for _, text in below)
+    if shift == 0 or not fits or any(start < column for start in starts):
+        return []
+    return [Edit(function.path, at, column + min(shift, 0), at, column, " " * shift) for at, _ in below]
+
+
 _COMPILING = re.compile(r"torch\.compile|dynamo|graph[ -]?break|recompil", re.IGNORECASE)
 
 

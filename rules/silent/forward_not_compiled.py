@@ -58,6 +58,8 @@ class ForwardNotCompiled(Rule):
         return not op.detail("traced")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        from pt2lint.fixes.rewrite import aligned
+
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             module = self.text(node.func.value)
             message = (
@@ -78,6 +80,7 @@ class ForwardNotCompiled(Rule):
                     self.fix(
                         "Call the module: that runs the compiled code, and the module's hooks.",
                         self.edit(node.func, module),
+                        *aligned(self.function, node, module),
                     )
                 ],
             )

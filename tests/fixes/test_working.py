@@ -797,6 +797,41 @@ def test_sizes_that_the_operator_does_not_take_are_not_printed_with_it(tmp_path:
     assert "_higher_order_ops" not in tried(tmp_path, PRINTS.format(call='print("""\nso\n""")'))
 
 
+FLAG = """import torch
+
+
+class Loss(torch.nn.Module):
+    def __init__(self, kind: str):
+        super().__init__()
+        self.kind = kind
+
+    def label(self, x, real):
+        if self.kind == "wgan":
+            return real
+        return x.new_ones(x.size())
+
+    def term(self, x, flag):
+        return -x.mean() if flag else x.mean()
+
+    def forward(self, x, real):
+        return self.term(x, self.label(x, real))
+"""
+
+
+def test_a_flag_of_which_some_callers_tell_nothing_may_be_no_tensor(tmp_path: Path) -> None:
+    assert fixed(tmp_path, FLAG) == FLAG
+
+
+def test_lines_below_a_bracket_stay_there(tmp_path: Path) -> None:
+    text = FLAG.replace("self.term(x, self", "self.term(x,\n                         self") + (
+        "\n    def check(self, x):\n        a = self.forward(x,\n                         # real\n\n"
+        "                         True)\n        return a + self.forward(x,\n            False)\n"
+    )
+    new = fixed(tmp_path, text)
+    assert "        a = self(x,\n                 # real\n\n                 True)\n" in new
+    assert "        return a + self(x,\n            False)\n" in new
+
+
 def test_a_print_under_an_option_is_left_to_eager_mode(tmp_path: Path) -> None:
     new = fixed(tmp_path, PRINTS.format(call="print(x.sum())"))
     assert "        if loud and not torch.compiler.is_compiling():\n            print(x.sum())\n" in new

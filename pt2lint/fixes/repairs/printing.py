@@ -22,6 +22,7 @@ from pt2lint.fixes.rewrite import (
     Refused,
     Repaired,
     accepted,
+    aligned,
     ancestors,
     binds,
     enclosing_function,
@@ -282,26 +283,12 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
         *imports,
         *defined,
         *rewrite(function, {node.func: cst.Name(helper)}),
-        *_aligned(function, node, helper),
+        *aligned(function, node, helper),
     )
     return fix(
         "Log while Dynamo traces: the message comes once for each compilation. In eager mode nothing changes.",
         edits,
     )
-
-
-def _aligned(function: FunctionCode, node: cst.Call, name: str) -> list[Edit]:
-    """The edits that keep lines below the opening bracket there, where the call has another name."""
-    first, _, last, _ = function.range(node)
-    column = function.range(node.func)[3] + 1  # after the bracket
-    shift = len(name) - len(source(function, node.func))
-    lines = function.text.split("\n")
-    below = [(at, lines[at - function.first_line]) for at in range(first + 1, last + 1)]
-    starts = [len(text) - len(text.lstrip(" ")) + 1 for _, text in below]
-    fits = all(len(text) + shift <= file_of(function).line_length for _, text in below)
-    if not below or shift <= 0 or not fits or any(start < column for start in starts):
-        return []
-    return [Edit(function.path, at, column, at, column, " " * shift) for at, _ in below]
 
 
 # Methods of the standard library's loggers, which count frames; what others are called, nobody knows to.
