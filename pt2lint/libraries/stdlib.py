@@ -323,7 +323,14 @@ LIBRARIES = (
         ),
         measured="matrix/calls.py",
     ),
-    Library("abc", closed=True, roles={"property": ("abc.abstractproperty",)}),
+    Library(
+        "abc",
+        closed=True,
+        roles={
+            "property": ("abc.abstractproperty",),
+            "abstract method": ("abc.abstractmethod", "abc.abstractproperty"),
+        },
+    ),
     Library(
         "enum",
         roles={

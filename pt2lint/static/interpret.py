@@ -227,7 +227,7 @@ class Interpreter:
         first, *inner = parts
         values: list[Value] = []
         if first in module.classes:
-            values.append(Class(module.classes[first]))
+            values += [Class(one) for one in self.at.classes.made_as(module.classes[first])]
         elif inner and first in module.functions:
             values.append(Func(module.functions[first], module))
         else:

@@ -40,7 +40,8 @@ class UntracedLibrary(GraphBreak):
     left to Python. Compile what one iteration does.
 
     A module that `torch.jit` scripted, traced or loaded runs in TorchScript, where Dynamo does not look (GB4695): the
-    function that calls it is left to Python. Leave `torch.jit.script` out, and it is compiled with the rest. What
+    function that calls it is left to Python, and a method under `torch.jit.script_method` ends the graph (GB0008).
+    Leave `torch.jit.script` out, and it is compiled with the rest. What
     `torch.jit.fork` is given to run beside the rest is called in its place (GB0007).
 
     ## Example
@@ -125,7 +126,7 @@ class UntracedLibrary(GraphBreak):
             "": "Do it before the compiled code runs, and pass on what comes of it",
         }
     )
-    graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059", "GB4695")
+    graph_breaks = ("GB0156", "GB0007", "GB0147", "GB0134", "GB0059", "GB4695", "GB0008")
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
@@ -179,10 +180,19 @@ class UntracedLibrary(GraphBreak):
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.inner = torch.jit.script(torch.nn.Linear(4, 4))\n"
         "    def forward(self, x, m, i):\n        return self.inner(x) + 1\nf = M()",
+        "class Inner(torch.jit.ScriptModule):\n    @torch.jit.script_method\n"
+        "    def forward(self, x):\n        return x * 2\n"
+        "inner = Inner().to('cpu')\ndef f(x, m, i):\n    return inner(x) + 1",
+        "class Inner(torch.jit.ScriptModule):\n    @torch.jit.script_method\n"
+        "    def more(self, x):\n        return x * 2\n"
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.inner = Inner()\n    def forward(self, x, m, i):\n        return self.inner.more(x) + 1\nf = M()",
     )
     VALID = (
         "import typing\nrate = typing.Optional[float]\n"
         "def f(x, m, i):\n    return x + len(typing.get_args(rate)) + (typing.get_origin(list[int]) is list)",
+        "class Inner(torch.jit.ScriptModule):\n    def more(self, x):\n        return x * 2\n"
+        "inner = Inner()\ndef f(x, m, i):\n    return inner.more(x) + 1",
         "import re\nreturn x + (re.match('a', 'a') is not None)",
         "import collections\nreturn x + collections.Counter([1, 1])[1]",
         "return x + len('a,b'.split(',')) + len('ab'.encode())",

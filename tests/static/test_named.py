@@ -106,6 +106,64 @@ def test_what_is_named_is_compiled(names: tuple[str, ...], lines: list[int]) -> 
     assert all("is compiled" in f.flow[0].message for f in result.findings)
 
 
+ABSTRACT = """\
+import abc
+import torch
+from abc import abstractmethod
+
+
+class Agent(abc.ABC):
+    @abstractmethod
+    def loss(self, x): ...
+
+    def learn(self, x):
+        return self.loss(x) + self.scale.item()
+
+
+class Store(abc.ABC):
+    @abc.abstractmethod
+    def has(self, x): ...
+
+
+class Held(Store):
+    def has(self, x):
+        return x.tolist() in []
+
+
+@torch.compile
+def look(x, store: Store):
+    return x if store.has(x) else x + 1
+"""
+DERIVED = """\
+import torch
+from agent import Agent
+
+
+class Middle(Agent):
+    pass
+
+
+class Fast(Middle):
+    def __init__(self):
+        self.scale = torch.ones(())
+
+    def loss(self, x: torch.Tensor):
+        return x.max().item()
+
+
+def main(x):
+    Fast().learn(x)
+"""
+
+
+def test_of_an_abstract_class_those_that_derive_from_it_are_followed() -> None:
+    Path("agent.py").write_text(ABSTRACT)
+    Path("fast.py").write_text(DERIVED)
+    result = lint(["agent.py", "fast.py"], Settings(roots="explicit", root_names=("agent:Agent.learn",)))
+    found = [("agent.py", 11, "PTB103"), ("agent.py", 21, "PTB105"), ("fast.py", 14, "PTB103")]
+    assert [(f.path, f.line, f.code) for f in result.findings] == found
+
+
 def test_a_name_that_its_module_does_not_define() -> None:
     result = lint(["pkg/train.py"], Settings(root_names=("train.stpe", "train:Gone.step", "elsewhere.gone")))
     assert [str(problem) for problem in result.problems] == [

@@ -45,6 +45,7 @@ DECORATORS = {
     "compiles": "compiled",
     "disables": "disabled",
     "opaque": "opaque",
+    "scripts a method": "scripted",
     "makes a context manager": "context manager",
 }
 _NOWHERE = ast.Module(body=[], type_ignores=[])  # the place of calls that stand nowhere
@@ -209,6 +210,10 @@ class Calls:
             if self.at.notebook.listens("call disabled", frame):
                 self.at.notebook.note(node, "call disabled", frame)
                 self.left_out.add((getattr(func.inner, "node", None), frame.module.path))
+        elif func.how == "scripted":
+            op = f"forward {self.at.models.named('scripted')}"
+            if self.at.notebook.listens(op, frame):
+                self.at.notebook.note(node, op, frame)
         elif func.how == "context manager":
             outer, frame.inside = frame.inside, "with"
             try:

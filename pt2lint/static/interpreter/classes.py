@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, placed, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, placed, unit_of, walk
+from pt2lint.static.source.reads import BASE
 from pt2lint.static.values import (
     ALWAYS_OFF,
     OBJECT,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+MOST_HEIRS = 4  # of an abstract class: more say little of an object
 OF_METRICS = ("update", "compute", "reset")  # over the batches of an epoch
 
 
@@ -42,6 +44,7 @@ class Classes:
         self._is_module: dict[ClassInfo, bool] = {}
         self._seldom: dict[ClassInfo, bool] = {}
         self._replaced: dict[ClassInfo, frozenset[str]] = {}
+        self._made_as: dict[ClassInfo, list[ClassInfo]] = {}
         self.methods: dict[FunctionNode, tuple[Value, str]] = {}
         self.are_compiled = False  # whether the forward of every module counts as compiled
 
@@ -208,6 +211,48 @@ class Classes:
         if name not in known:
             known[name] = _first(self.bases(cls)[0], name)
         return known[name]
+
+    def made_as(self, cls: ClassInfo) -> list[ClassInfo]:
+        """The classes of which an object may be that is said to be of this one: itself, or, as nobody makes objects of
+        an abstract class, those of the project that are derived from it, where these are few."""
+        known = self._made_as.get(cls)
+        if known is None:
+            self._made_as[cls] = [cls]  # while it is asked
+            found = self._heirs(cls) if self.is_abstract(cls) else []
+            known = self._made_as[cls] = found if 0 < len(found) <= MOST_HEIRS else [cls]
+        return known
+
+    def is_abstract(self, cls: ClassInfo) -> bool:
+        """Whether the class leaves a method to those that are derived from it."""
+        words = self.at.models.last_words("abstract method")
+        saying = [c for c in self.bases(cls)[0] if any(map(c.module.says, words))]
+        found = (self.find_method(cls, name) for name in {name for c in saying for name in c.methods})
+        return any(
+            last_word(decorator) in words and self._plays(decorator, "abstract method", one[0])
+            for one in found
+            if one is not None
+            for decorator in one[1].decorator_list
+        )
+
+    def _plays(self, decorator: ast.expr, role: str, cls: ClassInfo) -> bool:
+        frame = Frame(cls.module, unit_of(cls.node), cls.name)
+        value = self.at.expressions.quietly(decorator, cls.env or {}, frame)
+        return isinstance(value, Ext) and self.at.models.plays(value.name, role)
+
+    def _heirs(self, cls: ClassInfo) -> list[ClassInfo]:
+        project = self.at.names.project
+        modules = {cls.module.path: cls.module}
+        for path in project.calling(frozenset({f"{BASE}{cls.name}"}), cls.module.path):
+            try:
+                modules.setdefault(path, project.load(path))
+            except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # told where that file is linted
+        return [
+            one
+            for module in modules.values()
+            for one in module.classes.values()
+            if one is not cls and cls in self.bases(one)[0] and not self.is_abstract(one)
+        ]
 
     def class_attribute(self, cls: ClassInfo, name: str) -> Value:
         """`Class.name`."""

@@ -347,7 +347,9 @@ class Objects:
                 said = attribute(external, instance, name) if attribute is not None else None
                 if said is not None:
                     return said
-            base = next((e for e in externals if self.at.models.of(e).forward is not None), None)
+            # What another compiler makes of a module has the module's own methods.
+            own = (e for e in externals if not self.at.models.plays(e, "scripted"))
+            base = next((e for e in own if self.at.models.of(e).forward is not None), None)
             base = base or self.at.models.named("module base")
             return self.at.models.attribute(base, instance, name)
         return self.at.models.attribute(externals[0], instance, name) if externals else UNKNOWN

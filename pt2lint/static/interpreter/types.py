@@ -152,7 +152,7 @@ class Types:
         typing = any(self.at.models.plays(e, "typing") for e in externals)
         if typing and not any(self.at.models.plays(e, "named tuple") for e in externals):
             return UNKNOWN
-        return self.at.objects.instance(info)
+        return join_all([self.at.objects.instance(one) for one in self.at.classes.made_as(info)])
 
     def fill(self, value: Value, node: ast.expr, frame: Frame) -> None:
         """`flags: list[Tensor] = list(given)`: what the code does not show of the elements, the annotation tells."""

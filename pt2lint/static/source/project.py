@@ -319,7 +319,7 @@ class Project:
 
     def calling(self, words: Set[str], near: str) -> list[str]:
         """The linted files whose text calls something by one of the words, those that lie nearest to `near` first:
-        "name" on its own, "owner.name", or ".name" of any owner."""
+        "name" on its own, "owner.name", ".name" of any owner, or "base:name", from which it derives a class."""
         folder, asked = os.path.dirname(near), " ".join(sorted(words))
         self.reads.facts.add((FILES, "calls near", f"{folder}\n{asked}"))
         if folder not in self._nearest:

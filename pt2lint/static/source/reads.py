@@ -32,11 +32,15 @@ def _matches(text: str, patterns: str) -> set[tuple[str, str]]:
 # What stands before a name that is called: its owner and the dot, if it has them.
 _OWNER = re.compile(r"(?<!def )(?<!class )(?:\b(\w+)(\.))?\Z")
 _LONGEST = 100  # characters of an owner
+BASE = "base:"  # before a word: a class that others are derived from
 
 
 def calls(text: str, words: str) -> bool:
     """Whether the text calls something by one of the words ("name" on its own, "owner.name", ".name" of any owner), or
-    by the name under which it imports that."""
+    by the name under which it imports that; or derives a class from "base:name"."""
+    bases = [word.removeprefix(BASE) for word in words.split() if word.startswith(BASE)]
+    if any(re.search(rf"^\s*class \w+\((?:[^)]*\W)?{re.escape(base)}\b", text, re.M) for base in bases):
+        return True
     wanted = with_aliases(text, words.split())
     names = sorted({name for word in wanted if (name := word.rpartition(".")[2]) in text})
     if not names:

@@ -302,9 +302,10 @@ class Partial(Value):
 class Wrapped(Value):
     """A callable that something was done to.
 
-    `how` is "compiled" (torch.compile), "disabled" (torch.compiler.disable), "opaque" (what Dynamo does not look
-    into: custom operators, scripted functions) or "context manager" (contextlib.contextmanager). `within` is what the
-    names of a compiled module's parts begin with where another wrapper holds it ("module." in DDP).
+    `how` is "compiled" (torch.compile), "disabled" (torch.compiler.disable), "scripted" (torch.jit.script_method),
+    "opaque" (what Dynamo does not look into: custom operators) or "context manager" (contextlib.contextmanager).
+    `within` is what the names of a compiled module's parts begin with where another wrapper holds it ("module." in
+    DDP).
     """
 
     __slots__ = ("how", "inner", "within")
