@@ -38,6 +38,19 @@ class _ItemForward(torch.autograd.Function):
         return g * ctx.scale
 
 
+class _Deletes(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = x
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        g = g * ctx.kept
+        del ctx.kept
+        return g
+
+
 class _Separate(torch.autograd.Function):
     @staticmethod
     def forward(x):
@@ -225,6 +238,14 @@ def function_apply(x: Tensor):
 def function_apply_separate(x: Tensor):
     """`autograd.Function` with `setup_context`"""
     return _Separate.apply(x) + 1
+
+
+_trained = torch.ones(4, requires_grad=True)
+
+
+def function_deletes(x: Tensor):
+    """`.apply` of an autograd.Function whose `backward` deletes what `forward` kept in its context"""
+    return _Deletes.apply(x * _trained) + 1
 
 
 def function_apply_prints(x: Tensor):

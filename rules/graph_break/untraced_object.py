@@ -18,6 +18,7 @@ SAYS = MappingProxyType(
         ),
         "hook": "{code} runs a module with a hook of the backward pass, which Dynamo does not trace",
         "jvp": "{code} applies a function with a `jvp` of its own, which Dynamo does not trace",
+        "deleted": "{code} is deleted from the context of a function, which Dynamo does not trace",
         "dirty": "{code} ends the graph where no gradient is wanted, as in evaluation",
         "looked up": "{code} looks an attribute up by another class's `__getattribute__`, which Dynamo does not trace",
         "text in": "{code} looks into the text of a member of an enumeration, which Dynamo does not trace",
@@ -47,6 +48,7 @@ INSTEAD = MappingProxyType(
             "`torch.autograd.Function`"
         ),
         "jvp": "Leave `jvp` out where nobody asks for forward-mode gradients",
+        "deleted": "Leave it out: what `forward` keeps in the context goes with it after the backward pass",
         "dirty": (
             "Split it: `forward(x)` without the context, and `setup_context(ctx, inputs, output)`, which marks it; "
             "Dynamo traces that"
@@ -88,6 +90,7 @@ class UntracedObject(GraphBreak):
     - apply a `torch.autograd.Function` with a `jvp` of its own where a gradient is wanted (GB0144);
     - mark a tensor as written into (`ctx.mark_dirty(x)`) in a `forward(ctx, x)` where no gradient is wanted, itself or
       in a function that it calls (GB2019). In training that is traced, and in a `setup_context` always;
+    - delete what `forward` kept in the context of a `torch.autograd.Function` (`del ctx.inputs` in `backward`, GB0139);
     - call `object.__getattribute__`, or another class's by name, to look an attribute up (GB0156). That of `super()`
       is traced;
     - call a method of `str` on a member of `class Mode(str, Enum)` or of a `StrEnum` (GB0156), nor look into one
@@ -138,7 +141,7 @@ class UntracedObject(GraphBreak):
     Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; operators, hooks and `jvp` on 2.6 to
     2.15, and `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a
     look into a member's text on 2.6 to 2.15, and so are operators without a fake; a position in a list on 2.9
-    (where it is a graph break) and 2.13, no more on 2.15.
+    (where it is a graph break) and 2.13, no more on 2.15, and so is `del ctx.inputs`.
     """
 
     code = "PTB196"
@@ -156,6 +159,7 @@ class UntracedObject(GraphBreak):
         "GB2019",
         "GB0055",
         "GB4411",
+        "GB0139",
     )
 
     INVALID = (
@@ -195,6 +199,11 @@ class UntracedObject(GraphBreak):
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
         "    @staticmethod\n    def jvp(ctx, tangent):\n        return tangent * 2\n"
         "def f(x, m, i):\n    return Scaled.apply(x + torch.ones(4, requires_grad=True)) + 1",
+        "class Kept(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        ctx.kept = x\n        return x * 2\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        grad = grad * ctx.kept\n"
+        "        del ctx.kept\n        return grad\n"
+        "def f(x, m, i):\n    return Kept.apply(x + torch.ones(4, requires_grad=True)) + 1",
         "class Doubled(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
         "        ctx.mark_dirty(x)\n        return x.mul_(2)\n"
         "    @staticmethod\n    def backward(ctx, grad):\n        return grad * 2\n"
@@ -283,7 +292,7 @@ class UntracedObject(GraphBreak):
         target = self.function.target
         if self.how == "dirty" and target < (2, 13):
             return
-        if self.how == "index" and not (2, 9) <= target < (2, 15):
+        if self.how in ("index", "deleted") and not (2, 9) <= target < (2, 15):
             return
         self.breaks(node, op, SAYS[self.how].replace("{what}", self.what))
 

@@ -21,6 +21,7 @@ EVENTS = {
     "`frame.counted` last as long as the loop",
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item, a global or a name "
     "of a function around is set",
+    "deleted": "(target, owner, frame): traced code deletes an attribute",
     "changed": "(target, current, env, frame): a name or attribute is read and written back",
     "settled": "(test, env, frame): a branch begins that makes its own test come out otherwise",
     "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "
@@ -53,6 +54,7 @@ class Events:
         self.entered: Hear = ()
         self.looped: Hear = ()
         self.assigned: Hear = ()
+        self.deleted: Hear = ()
         self.changed: Hear = ()
         self.settled: Hear = ()
         self.read: Hear = ()

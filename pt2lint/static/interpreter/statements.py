@@ -228,6 +228,10 @@ class Statements:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 env.pop(target.id, None)
+            elif isinstance(target, ast.Attribute) and frame.region:
+                owner = self.at.expressions.again(target.value, env, frame)
+                for hear in self.at.events.deleted:
+                    hear(target, owner, frame)
             elif isinstance(target, ast.Subscript):
                 for owner in options(self.at.expressions.again(target.value, env, frame)):
                     if isinstance(owner, Seq):

@@ -53,6 +53,11 @@ class UntracedObjects:
         ):
             self._note(node, frame, "attribute", taken)
 
+    def deleted(self, target: ast.Attribute, owner: Value, frame: Frame) -> None:
+        """`del ctx.kept`, in the `backward` of a function with a gradient of its own."""
+        if isinstance(owner, Instance) and self.at.models.plays(owner.external, "context of a function"):
+            self._note(target, frame, "deleted")
+
     def _looks_up(self, cls: ClassInfo) -> bool:
         """Whether its `__getattribute__` asks another class's, and not `super()`, which is traced."""
         known = self._asking.get(cls)
