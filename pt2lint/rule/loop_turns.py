@@ -4,35 +4,51 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.loop_syntax import (
+    JOIN,
+    RESIZED,
+    THROUGH,
+    Loop,
+    bindings,
+    called_name,
+    dimension_after,
+    free_names,
+    given_in_pair,
+    is_drawing,
+    is_joined,
+    is_longer,
+    is_resized,
+    is_scaling,
+    is_short,
+    joining_dimension,
+    keeps_most,
+    last_word,
+    lengths_of_pieces,
+    loops_around,
+    may_be_number,
+    sizes_given,
+    sources_of,
+    target_sizes,
+    targets_of,
+    unconditional,
+    window_of,
+)
 from pt2lint.rule.syntax import dotted, names
-from pt2lint.rule.tree import children, is_name, says_none, walk
+from pt2lint.rule.tree import is_name, walk
 
-if TYPE_CHECKING:
-    from typing import TypeGuard
-
-    Loop = cst.For | cst.While
-# From so many turns on Dynamo gives up what is compiled again at each: its recompile limit, less the first call.
-LIMIT = 8
-# What goes over the same things as its first argument.
-_THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")
 _GROW = ("append", "extend", "insert", "appendleft")
 _SHRINK = ("clear", "pop", "popleft", "remove")
-_JOIN = ("cat", "concat", "hstack")
-_STACK = (*_JOIN, "stack", "vstack")
-_SIZED = ("zeros", "ones", "empty", "rand", "randn")
-_DRAWS = ("randint", "randrange")
+_STACK = (*JOIN, "stack", "vstack")
 _DRAWS_FRACTIONS = ("random.random", "random.uniform", "random.gauss", "random.betavariate")
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic")
 _WHOLE = ("int", "round", "math.floor", "math.ceil")
 _PICKED = ("nonzero", "unique", "masked_select", "argwhere", "flatnonzero")  # as many as the values decide
 _PIECES = ("split", "tensor_split", "chunk")
 _DECIDES = (ast.If, ast.IfExp, ast.Compare, ast.Subscript, ast.FloorDiv, ast.For, ast.While, ast.Match)
-_RESIZED = ("interpolate", "resize")
 
 
 def turns_around(function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> Turns:
@@ -42,17 +58,6 @@ def turns_around(function: FunctionCode, node: cst.CSTNode, attributes: Iterable
     if key not in known:
         known[key] = Turns(function, node, key[1])
     return known[key]
-
-
-def loops_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
-    """The loops whose body holds the node, in its own function, the innermost first."""
-    found: list[Loop] = []
-    child, here = node, function.parent(node)
-    while here is not None and not isinstance(here, cst.FunctionDef | cst.Lambda | cst.ClassDef):
-        if isinstance(here, cst.For | cst.While) and child is here.body:
-            found.append(here)
-        child, here = here, function.parent(here)
-    return found
 
 
 class Turns:
@@ -66,7 +71,7 @@ class Turns:
 
     def __init__(self, function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> None:
         self.function = function
-        self.loops = [loop for loop in loops_around(function, node) if not _is_short(loop)]
+        self.loops = [loop for loop in loops_around(function, node) if not is_short(loop)]
         self.attributes = frozenset(attributes)
         self.parameters = {name for name in self.attributes if "." not in name}
         self.counts: set[str] = set(attributes)
@@ -109,7 +114,7 @@ class Turns:
         found: set[str] = set()
         rest = [name]
         while rest:
-            for other in _free(self._made[rest.pop()]):
+            for other in free_names(self._made[rest.pop()]):
                 if other.value not in found:
                     found.add(other.value)
                     rest += [other.value] if other.value in self._made else []
@@ -118,7 +123,7 @@ class Turns:
     def _read(self, loop: Loop) -> None:
         bound = self._bindings(loop.body)
         if isinstance(loop, cst.For):
-            number, items = _targets(loop)
+            number, items = targets_of(loop)
             self.counts |= {number} - {""} - set(bound)
             self.items |= items - set(bound)
         for name, values in bound.items():
@@ -133,11 +138,11 @@ class Turns:
                     and unconditional(self.function, statement, loop)
                 ):
                     self.counts.add(name)
-                elif _scales(statement) and unconditional(self.function, statement, loop):
+                elif is_scaling(statement) and unconditional(self.function, statement, loop):
                     self.decaying.add(name)
             elif isinstance(statement, cst.Assign):
                 self._made.setdefault(name, statement.value)
-            elif (paired := _paired(self.function, statement, name)) is not None:
+            elif (paired := given_in_pair(self.function, statement, name)) is not None:
                 self._made.setdefault(name, paired)
 
     def _read_once(self, whole: cst.Module) -> None:
@@ -168,7 +173,7 @@ class Turns:
             return self.number(clipped)
         if self.drawn(value):
             return True
-        if isinstance(value, cst.Call) and _called(value) == "len" and len(value.args) == 1:
+        if isinstance(value, cst.Call) and called_name(value) == "len" and len(value.args) == 1:
             inner = value.args[0].value
             return isinstance(inner, cst.Name) and (self.grows(inner.value) or self.size(inner) is not None)
         return False
@@ -197,24 +202,24 @@ class Turns:
                 and isinstance(again.right, cst.Float | cst.Integer)
             )
         return isinstance(value, cst.Subscript) and any(
-            isinstance(part, cst.AugAssign) and _scales(part) and part.target.deep_equals(value)
+            isinstance(part, cst.AugAssign) and is_scaling(part) and part.target.deep_equals(value)
             for loop in self.loops
             for part in walk(loop.body)
         )
 
     def _clock(self, value: cst.BaseExpression) -> bool:
         value = self.meaning(value)
-        return isinstance(value, cst.Call) and _called(value) in _CLOCKS
+        return isinstance(value, cst.Call) and called_name(value) in _CLOCKS
 
     def stepped(self, value: cst.BaseExpression) -> bool:
         """Whether it is a whole number that is another one after some turns: `n // 100`, `int(64 * n / total)`."""
         value = self.meaning(value)
         if isinstance(value, cst.BinaryOperation):
             if isinstance(value.operator, cst.FloorDivide):
-                return _is_number(value.right) and (self.number(value.left) or self.stepped(value.left))
+                return may_be_number(value.right) and (self.number(value.left) or self.stepped(value.left))
             plain = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply)
             return plain and self._one(value, self.stepped)
-        if isinstance(value, cst.Call) and _called(value) in _WHOLE and len(value.args) == 1:
+        if isinstance(value, cst.Call) and called_name(value) in _WHOLE and len(value.args) == 1:
             inner = value.args[0].value
             return self.fraction(inner) or self.stepped(inner)
         clipped = self._clipped(value)
@@ -236,20 +241,20 @@ class Turns:
         side, limit = self.meaning(value.left), other.comparator
         if isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.Modulo):
             side = side.left
-        return (self.number(side) or self.fraction(side)) and _is_number(limit) and not self.number(limit)
+        return (self.number(side) or self.fraction(side)) and may_be_number(limit) and not self.number(limit)
 
     def drawn(self, value: cst.BaseExpression) -> bool:
         """Whether a turn draws it: `random.randint(8, 64)`, `int(torch.randint(8, 64, (1,)))`, or with `.item()`."""
         if not self.loops or not isinstance(value, cst.Call):
             return False
-        if _called(value) == "int" and len(value.args) == 1:
+        if called_name(value) == "int" and len(value.args) == 1:
             inner = self.meaning(value.args[0].value)
-            return isinstance(inner, cst.Call) and _draws(inner)
+            return isinstance(inner, cst.Call) and is_drawing(inner)
         if isinstance(value.func, cst.Attribute) and value.func.attr.value == "item":
             inner = self.meaning(value.func.value)
-            return isinstance(inner, cst.Call) and _draws(inner)
+            return isinstance(inner, cst.Call) and is_drawing(inner)
         # Of torch it is a tensor.
-        return _draws(value) and not _called(value).startswith("torch.")
+        return is_drawing(value) and not called_name(value).startswith("torch.")
 
     def picked(self, value: cst.BaseExpression) -> str:
         """What decides, by its values, how long a tensor is: `mask` of `x[mask]`, where a turn makes that by a
@@ -283,7 +288,7 @@ class Turns:
     def pieces(self, value: cst.BaseExpression) -> cst.Call | None:
         """`torch.split(x, lengths)` of which the value is a piece, another one at each turn."""
         value = self.meaning(value)
-        if isinstance(value, cst.Call) and _called(value).rsplit(".", 1)[-1] in _STACK and value.args:
+        if isinstance(value, cst.Call) and last_word(value) in _STACK and value.args:
             listed = value.args[0].value
             parts = [e.value for e in listed.elements] if isinstance(listed, cst.List | cst.Tuple) else []
             return next(filter(None, map(self.pieces, parts)), None)
@@ -292,7 +297,7 @@ class Turns:
         for loop in self.loops:
             if not isinstance(loop, cst.For) or value.value not in {n.value for n in names(loop.target)}:
                 continue
-            for source in _sources(loop):
+            for source in sources_of(loop):
                 made = [source]
                 if isinstance(source, cst.Name):
                     made = [
@@ -320,15 +325,19 @@ class Turns:
         if not isinstance(part.lower, cst.Name):
             return False
         upper = self.meaning(part.upper) if part.upper is not None else None
-        if isinstance(upper, cst.Call) and _called(upper) == "min" and len(upper.args) == 2:
+        if isinstance(upper, cst.Call) and called_name(upper) == "min" and len(upper.args) == 2:
             upper = next((a.value for a in upper.args if isinstance(a.value, cst.BinaryOperation)), None)
         if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add):
             return False
         for loop in self.loops:
             over = loop.iter if isinstance(loop, cst.For) and part.lower.deep_equals(loop.target) else None
-            while isinstance(over, cst.Call) and _called(over).rsplit(".", 1)[-1] in _THROUGH and over.args:
+            while isinstance(over, cst.Call) and last_word(over) in THROUGH and over.args:
                 over = over.args[0].value
-            if not isinstance(over, cst.Call) or not _called(over).endswith("range") or len(over.args) != 3:
+            if (
+                not isinstance(over, cst.Call)
+                or not called_name(over).endswith("range")
+                or len(over.args) != 3
+            ):
                 continue
             first, last, step = (a.value for a in over.args)
             whole = isinstance(last, cst.Integer) and isinstance(step, cst.Integer)
@@ -347,7 +356,7 @@ class Turns:
         code = self.function.module.code_for_node
         if isinstance(value, cst.ListComp) and not value.for_in.ifs and value.for_in.inner_for_in is None:
             over = value.for_in.iter
-            if isinstance(over, cst.Call) and _called(over) == "range" and len(over.args) == 1:
+            if isinstance(over, cst.Call) and called_name(over) == "range" and len(over.args) == 1:
                 return code(over.args[0].value) if self.number(over.args[0].value) else ""
             return self.length(over)
         if isinstance(value, cst.Subscript) and len(value.slice) == 1:
@@ -370,7 +379,7 @@ class Turns:
         made = self.pieces(value)
         if made is None:
             return "", ""
-        called, often = code(made), _lengths(made)
+        called, often = code(made), lengths_of_pieces(made)
         if often == "twice":
             return f"`{code(value)}` is a piece of `{called}`, of which the last may be smaller", often
         return f"`{code(value)}` is a piece of `{called}`, and those need not be of one size", often
@@ -393,20 +402,24 @@ class Turns:
             ):
                 return not value.left.deep_equals(value.right)  # `(n + 1) / (n + 10)`
             return keeps and self._one(value, lambda s: self.fraction(s) or (divides and self.number(s)))
-        if isinstance(value, cst.Call) and _called(value) in ("float", "round") and len(value.args) == 1:
+        if isinstance(value, cst.Call) and called_name(value) in ("float", "round") and len(value.args) == 1:
             inner = value.args[0].value
             return self.number(inner) or self.fraction(inner) or self.item(inner)
-        if isinstance(value, cst.Call) and _called(value).startswith("math."):
-            whole = _called(value) in _WHOLE
+        if isinstance(value, cst.Call) and called_name(value).startswith("math."):
+            whole = called_name(value) in _WHOLE
             return not whole and any(self.number(a.value) or self.fraction(a.value) for a in value.args)
-        if isinstance(value, cst.Call) and _called(value) in _DRAWS_FRACTIONS:
+        if isinstance(value, cst.Call) and called_name(value) in _DRAWS_FRACTIONS:
             return bool(self.loops)
         clipped = self._clipped(value)
         return clipped is not None and self.fraction(clipped)
 
     def _clipped(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
         """`n / 100` of `min(1.0, n / 100)`"""
-        if not isinstance(value, cst.Call) or _called(value) not in ("min", "max") or len(value.args) != 2:
+        if (
+            not isinstance(value, cst.Call)
+            or called_name(value) not in ("min", "max")
+            or len(value.args) != 2
+        ):
             return None
         rest = [a.value for a in value.args if not isinstance(a.value, cst.Integer | cst.Float)]
         # `min(self.most, n / 100)`: what stays the same clips as a constant does.
@@ -421,7 +434,7 @@ class Turns:
     def _one(self, value: cst.BinaryOperation, fits: Callable[[cst.BaseExpression], bool]) -> bool:
         """Whether one side is such a number, and the other one a number that stays."""
         for side, other in ((value.left, value.right), (value.right, value.left)):
-            if _is_number(other) and not self.changes(other) and fits(side):
+            if may_be_number(other) and not self.changes(other) and fits(side):
                 return True
         return False
 
@@ -431,8 +444,8 @@ class Turns:
         if isinstance(value, cst.Subscript) and (self.counted(value) or self.scaled(value)):
             return True
         if isinstance(value, cst.Call) and (
-            _called(value) in ("min", "max", "abs", "int", "float", "round")
-            or _called(value).startswith("math.")
+            called_name(value) in ("min", "max", "abs", "int", "float", "round")
+            or called_name(value).startswith("math.")
         ):
             return all(self.of_counts_alone(a.value) for a in value.args)
         return all(
@@ -450,7 +463,7 @@ class Turns:
             inner = [p.expression for p in value.parts if isinstance(p, cst.FormattedStringExpression)]
             return any(self.told(e) for e in inner)
         if isinstance(value, cst.Call):
-            if _called(value) == "str" and len(value.args) == 1:
+            if called_name(value) == "str" and len(value.args) == 1:
                 return self.told(value.args[0].value)
             callee = value.func
             if isinstance(callee, cst.Attribute) and callee.attr.value == "format":
@@ -480,7 +493,7 @@ class Turns:
     def bound_in(self, value: cst.BaseExpression) -> bool:
         """Whether it is a function made anew at each turn with another number: `partial(f, rate=n / 10)`."""
         value = self.meaning(value)
-        if not isinstance(value, cst.Call) or _called(value).rpartition(".")[2] != "partial":
+        if not isinstance(value, cst.Call) or called_name(value).rpartition(".")[2] != "partial":
             return False
         return any(self.number(a.value) or self.fraction(a.value) for a in value.args[1:])
 
@@ -508,7 +521,7 @@ class Turns:
     def changes(self, value: cst.CSTNode) -> bool:
         """Whether any name in it is bound anew by a turn."""
         changing = self.counts | self.items | set(self._made) | set(self._renewed)
-        free = _free(value)
+        free = free_names(value)
         return any(n.value in changing for n in free) or any(
             n.value in self._bindings(loop.body) for loop in self.loops for n in free
         )
@@ -521,7 +534,7 @@ class Turns:
         """Whether a turn makes the list of that name longer, and none makes it anew or shorter."""
         for loop in self.loops:
             bound = self._bindings(loop.body).get(name, ())
-            joined = [b for b in bound if isinstance(b, cst.Assign) and _is_longer(b.value, name)]
+            joined = [b for b in bound if isinstance(b, cst.Assign) and is_longer(b.value, name)]
             if any(not isinstance(b, cst.AugAssign) and b not in joined for b in bound):
                 return False
             longer = any(unconditional(self.function, each, loop) for each in joined)
@@ -574,16 +587,16 @@ class Turns:
         `ids = torch.cat([ids, new], dim=1)`. No more than so many names are looked up."""
         again = self._renewed.get(value.value) if isinstance(value, cst.Name) else None
         if isinstance(value, cst.Name) and again is not None and names:
-            if isinstance(again, cst.Call) and _is_joined(value.value, again):
-                return _joining_dimension(again), value.value
-            other = isinstance(again, cst.IfExp | cst.Subscript) or _is_resized(again)
+            if isinstance(again, cst.Call) and is_joined(value.value, again):
+                return joining_dimension(again), value.value
+            other = isinstance(again, cst.IfExp | cst.Subscript) or is_resized(again)
             return self.size(again, names - 1) if other else None
         value = self.meaning(value)
-        if isinstance(value, cst.Name) and names and _is_resized(last := self._last.get(value.value)):
+        if isinstance(value, cst.Name) and names and is_resized(last := self._last.get(value.value)):
             return self.size(last, 0)  # `images = F.interpolate(images, size=n)`
         if isinstance(value, cst.IfExp):  # `ids if ids.size(1) <= most else ids[:, -most:]`
             return self.size(value.body, names) or self.size(value.orelse, names)
-        if (window := _window(value)) is not None and (grows := self.size(window, names)) is not None:
+        if (window := window_of(value)) is not None and (grows := self.size(window, names)) is not None:
             return grows  # until it is full
         if isinstance(value, cst.Subscript):
             counted = True  # from the front, as far as that tells which dimension it is
@@ -595,7 +608,7 @@ class Turns:
                 if isinstance(inner, cst.Slice) and inner.step is None:
                     bounds = [b for b in (inner.lower, inner.upper) if b is not None]
                     if any(self.drawn(self.meaning(b)) for b in bounds):
-                        dim = _dimension([e.slice for e in value.slice[:place]]) if counted else None
+                        dim = dimension_after([e.slice for e in value.slice[:place]]) if counted else None
                         return dim, "what is drawn"
                     if (
                         len(bounds) == 1
@@ -603,305 +616,21 @@ class Turns:
                         and self._resizes(bounds[0])
                     ):
                         name = self.function.module.code_for_node(bounds[0])
-                        return _dimension([e.slice for e in value.slice[:place]]) if counted else None, name
-            if names and isinstance(value.value, cst.Name) and all(map(_keeps_most, value.slice)):
+                        return dimension_after(
+                            [e.slice for e in value.slice[:place]]
+                        ) if counted else None, name
+            if names and isinstance(value.value, cst.Name) and all(map(keeps_most, value.slice)):
                 return self.size(value.value, names - 1)  # `ids[:, :-1]`
-        if isinstance(value, cst.Call) and "." in _called(value):
-            if _called(value).rsplit(".", 1)[-1] in _STACK and value.args:
+        if isinstance(value, cst.Call) and "." in called_name(value):
+            if last_word(value) in _STACK and value.args:
                 parts = value.args[0].value
                 if isinstance(parts, cst.Name) and self.grows(parts.value):
-                    return _joining_dimension(value), parts.value
-            if _called(value).rsplit(".", 1)[-1] in _RESIZED:
-                for size in _target_sizes(value):
+                    return joining_dimension(value), parts.value
+            if last_word(value) in RESIZED:
+                for size in target_sizes(value):
                     if not isinstance(self.meaning(size), cst.Attribute) and self._resizes(size):
                         return None, self.function.module.code_for_node(size)
-            for place, size in enumerate(_sizes(value)):
+            for place, size in enumerate(sizes_given(value)):
                 if self._resizes(size):
                     return place, self.function.module.code_for_node(size)
         return None
-
-
-def _is_resized(value: cst.BaseExpression | None) -> TypeGuard[cst.Call]:
-    """`F.interpolate(x, size=n)`"""
-    return isinstance(value, cst.Call) and _called(value).rsplit(".", 1)[-1] in _RESIZED
-
-
-def _is_longer(value: cst.BaseExpression, name: str) -> bool:
-    """`[*tokens, token]`, `tokens + [token]` of the list `tokens`."""
-    if isinstance(value, cst.BinaryOperation):
-        return (
-            isinstance(value.operator, cst.Add)
-            and is_name(value.left, name)
-            and isinstance(value.right, cst.List)
-            and bool(value.right.elements)
-        )
-    return (
-        isinstance(value, cst.List)
-        and len(value.elements) > 1
-        and isinstance(value.elements[0], cst.StarredElement)
-        and is_name(value.elements[0].value, name)
-    )
-
-
-def _free(node: cst.CSTNode) -> list[cst.Name]:
-    """The names in a node, without those of attributes and keywords."""
-    if isinstance(node, cst.Attribute):
-        return _free(node.value)
-    if isinstance(node, cst.Arg):
-        return _free(node.value)
-    found = [node] if isinstance(node, cst.Name) else []
-    for child in children(node):
-        found += _free(child)
-    return found
-
-
-def _window(value: cst.BaseExpression) -> cst.Name | None:
-    """`ids` of `ids[:, -most:]`: no more than what a name says of what grows."""
-    if not isinstance(value, cst.Subscript) or not isinstance(value.value, cst.Name):
-        return None
-    for element in value.slice:
-        part = element.slice
-        if isinstance(part, cst.Slice) and part.upper is None and part.step is None:
-            lower = part.lower
-            if isinstance(lower, cst.UnaryOperation) and isinstance(lower.operator, cst.Minus):
-                return None if isinstance(lower.expression, cst.Integer) else value.value
-    return None
-
-
-def _keeps_most(element: cst.SubscriptElement) -> bool:
-    """`:`, `:-1`, `1:`"""
-    part = element.slice
-    if not isinstance(part, cst.Slice) or part.step is not None:
-        return False
-    lower, upper = part.lower, part.upper
-    cut = isinstance(upper, cst.UnaryOperation) and isinstance(upper.expression, cst.Integer)
-    return (lower is None or isinstance(lower, cst.Integer)) and (upper is None or cut)
-
-
-def _dimension(before: list[cst.BaseSlice]) -> int | None:
-    """Which dimension of the result comes after these subscripts."""
-    found = 0
-    for one in before:
-        if isinstance(one, cst.Index) and isinstance(one.value, cst.Integer):
-            continue
-        if isinstance(one, cst.Index) and not says_none(one.value):
-            return None
-        found += 1
-    return found
-
-
-def mentions_marks(loops: list[Loop]) -> bool:
-    """Whether a turn says of some tensor which of its sizes change, or that none does."""
-    return any(
-        "mark_" in n.value
-        for loop in loops
-        for n in names(loop.body)
-        if n.value.startswith(("mark_", "maybe_mark_"))
-    )
-
-
-def _is_joined(name: str, value: cst.BaseExpression) -> bool:
-    """Whether the tensor is joined with more: `torch.cat([ids, new], dim=1)`."""
-    if not isinstance(value, cst.Call) or _called(value).rsplit(".", 1)[-1] not in _JOIN:
-        return False
-    if not value.args or not isinstance(value.args[0].value, cst.List | cst.Tuple):
-        return False
-    parts = [e.value for e in value.args[0].value.elements]
-    return len(parts) > 1 and any(is_name(p, name) for p in parts)
-
-
-def _joining_dimension(call: cst.Call) -> int | None:
-    """The dimension at which tensors are joined; None where it is counted from the end, or not told."""
-    if _called(call).endswith("hstack"):
-        return None
-    dims = [a.value for a in call.args[1:] if a.keyword is None or a.keyword.value in ("dim", "axis")]
-    text = dims[0].value if dims and isinstance(dims[0], cst.Integer) else "" if dims else "0"
-    return int(text) if text.isdigit() else None
-
-
-def _called(call: cst.Call) -> str:
-    """The name of what is called, dotted: "torch.ones"."""
-    return dotted(call.func)
-
-
-def _sizes(call: cst.Call) -> list[cst.BaseExpression]:
-    """The sizes that a function of torch is given to make a tensor of."""
-    last = _called(call).rsplit(".", 1)[-1]
-    given = [a.value for a in call.args if a.keyword is None and not a.star]
-    if last == "arange" and len(given) == 1:
-        return given
-    if last == "randint":
-        named = [a.value for a in call.args if a.keyword is not None and a.keyword.value == "size"]
-        size = next((v for v in (*named, *given[1:]) if isinstance(v, cst.Tuple | cst.List)), None)
-        return [e.value for e in size.elements] if size is not None else []
-    if last not in (*_SIZED, "full") or not given:
-        return []
-    if isinstance(given[0], cst.Tuple | cst.List):
-        return [e.value for e in given[0].elements]
-    return given if last != "full" else []
-
-
-def _lengths(made: cst.Call) -> str:
-    """How many lengths the pieces of `x.split(...)` have: see Turns.differs."""
-    if _called(made).endswith("chunk"):
-        return "twice"
-    at = 1 if _called(made).startswith("torch.") else 0
-    given = made.args[at].value if len(made.args) > at else None
-    if isinstance(given, cst.Integer):
-        return "twice"
-    listed = isinstance(given, cst.List | cst.Tuple | cst.ListComp)
-    reads = (
-        isinstance(given, cst.Call)
-        and isinstance(given.func, cst.Attribute)
-        and given.func.attr.value == "tolist"
-    )
-    return "often" if listed or reads else ""
-
-
-def _scales(statement: cst.AugAssign) -> bool:
-    scales = isinstance(statement.operator, cst.MultiplyAssign | cst.DivideAssign)
-    return scales and isinstance(statement.value, cst.Float | cst.Integer)
-
-
-def _draws(call: cst.Call) -> bool:
-    """`random.randint(1, 9)`, of whatever library, or `random.choice([64, 128])`."""
-    if _called(call) == "random.choice" and len(call.args) == 1:
-        listed = call.args[0].value
-        return isinstance(listed, cst.List | cst.Tuple) and all(
-            isinstance(each.value, cst.Integer) for each in listed.elements
-        )
-    return _called(call).rsplit(".", 1)[-1] in _DRAWS and "." in _called(call)
-
-
-def _target_sizes(call: cst.Call) -> list[cst.BaseExpression]:
-    """The sizes that a picture is brought to: `interpolate(x, size=(n, n))`."""
-    given = [a.value for a in call.args if a.keyword is not None and a.keyword.value == "size"]
-    given += [a.value for a in call.args[1:2] if a.keyword is None]
-    return [
-        size
-        for one in given
-        for size in ([e.value for e in one.elements] if isinstance(one, cst.Tuple | cst.List) else [one])
-    ]
-
-
-def _sources(loop: cst.For) -> list[cst.BaseExpression]:
-    """What the loop goes over: of `zip(a, b)` each."""
-    source = loop.iter
-    while (
-        isinstance(source, cst.Call)
-        and source.args
-        and _called(source).rsplit(".", 1)[-1] in (*_THROUGH, "enumerate")
-    ):
-        source = source.args[0].value
-    if isinstance(source, cst.Call) and _called(source) == "zip":
-        return [a.value for a in source.args]
-    return [source]
-
-
-def _targets(loop: cst.For) -> tuple[str, set[str]]:
-    """The name that counts ("" if none does) and those of what the loop goes over."""
-    source, target = loop.iter, loop.target
-    while isinstance(source, cst.Call) and _called(source).rsplit(".", 1)[-1] in _THROUGH:
-        if _called(source).endswith("trange"):
-            break
-        if not source.args:
-            return "", set()
-        source = source.args[0].value
-    called = _called(source) if isinstance(source, cst.Call) else ""
-    last = called.rsplit(".", 1)[-1]
-    if last in ("range", "trange", "count"):
-        return (target.value if isinstance(target, cst.Name) else ""), set()
-    if last == "enumerate" and isinstance(target, cst.Tuple) and len(target.elements) == 2:
-        first, second = (e.value for e in target.elements)
-        return (first.value if isinstance(first, cst.Name) else ""), {n.value for n in names(second)}
-    if isinstance(source, cst.Call) and last in ("product", "cycle", "repeat", "chain"):
-        return "", set()
-    if isinstance(source, cst.List | cst.Tuple) and isinstance(target, cst.Name):
-        listed = [e.value for e in source.elements]
-        if all(isinstance(e, cst.Integer) for e in listed) and len({e.value for e in listed}) > LIMIT:  # type: ignore[attr-defined]
-            return target.value, set()
-    return "", {n.value for n in names(target)}
-
-
-def _is_number(value: cst.BaseExpression) -> bool:
-    """Whether it may be a number of Python, for all that its form tells."""
-    if isinstance(value, cst.Integer | cst.Float | cst.Name | cst.Attribute):
-        return True
-    if isinstance(value, cst.UnaryOperation):
-        return _is_number(value.expression)
-    if isinstance(value, cst.BinaryOperation):
-        return _is_number(value.left) and _is_number(value.right)
-    return isinstance(value, cst.Call) and _called(value) in ("len", "int", "float", "max", "min")
-
-
-def _is_short(loop: Loop) -> bool:
-    """Whether the loop is known to have no more than LIMIT turns."""
-    if not isinstance(loop, cst.For):
-        return False
-    source = loop.iter
-    while isinstance(source, cst.Call) and _called(source) in _THROUGH and source.args:
-        source = source.args[0].value
-    if isinstance(source, cst.Tuple | cst.List | cst.Set):
-        return len(source.elements) <= LIMIT
-    if isinstance(source, cst.Call) and _called(source) == "enumerate" and source.args:
-        inner = source.args[0].value
-        return isinstance(inner, cst.Tuple | cst.List) and len(inner.elements) <= LIMIT
-    if isinstance(source, cst.Call) and _called(source) == "range":
-        numbers = [
-            int(a.value.value.replace("_", ""), 0) for a in source.args if isinstance(a.value, cst.Integer)
-        ]
-        if numbers and len(numbers) == len(source.args) and numbers[-1]:
-            return len(range(*numbers)) <= LIMIT
-    return False
-
-
-def bindings(node: cst.CSTNode) -> dict[str, list[cst.CSTNode]]:
-    """The statements that bind each name, in the node and what it holds."""
-    found: dict[str, list[cst.CSTNode]] = {}
-    for part in walk(node):
-        targets: list[cst.BaseExpression] = []
-        if isinstance(part, cst.Assign):
-            targets = [t.target for t in part.targets]
-        elif isinstance(part, cst.AugAssign | cst.AnnAssign | cst.NamedExpr | cst.For | cst.CompFor):
-            targets = [part.target]
-        elif isinstance(part, cst.AsName):
-            targets = [part.name]
-        for target in targets:
-            whole = isinstance(target, cst.Name)
-            for name in [target] if whole else _bound_names(target):
-                # One of several names, or one in a comprehension, is not what the whole value is.
-                found.setdefault(name.value, []).append(part if whole else target)  # type: ignore[attr-defined]
-    return found
-
-
-def _paired(function: FunctionCode, target: cst.CSTNode, name: str) -> cst.BaseExpression | None:
-    """What `a, b = x, y` gives a name."""
-    assign = function.parent(target)
-    assign = function.parent(assign) if isinstance(assign, cst.AssignTarget) else assign
-    if not isinstance(assign, cst.Assign) or not isinstance(target, cst.Tuple):
-        return None
-    value = assign.value
-    if not isinstance(value, cst.Tuple) or len(value.elements) != len(target.elements):
-        return None
-    for one, given in zip(target.elements, value.elements, strict=True):
-        if is_name(one.value, name):
-            return given.value
-    return None
-
-
-def _bound_names(target: cst.BaseExpression) -> list[cst.Name]:
-    if isinstance(target, cst.Name):
-        return [target]
-    if isinstance(target, cst.Tuple | cst.List):
-        return [n for e in target.elements for n in _bound_names(e.value)]
-    return []
-
-
-def unconditional(function: FunctionCode, node: cst.CSTNode, loop: Loop) -> bool:
-    """Whether every turn that reaches its end runs the statement that holds the node."""
-    here = function.parent(node)
-    while here is not None and here is not loop:
-        if isinstance(here, cst.If | cst.For | cst.While | cst.Try | cst.FunctionDef | cst.Lambda):
-            return False
-        here = function.parent(here)
-    return True

@@ -16,14 +16,14 @@ def target_torch(settings: Any) -> tuple[int, int]:
     if target is not None:
         return (int(target[0]), int(target[1]))
     with contextlib.suppress(ValueError):
-        major, minor = (_installed("torch") or _installed_somehow("torch")).split(".")[:2]
+        major, minor = (_installed() or _installed_somehow()).split(".")[:2]
         return (int(major), int(minor))
     return NEWEST_TORCH
 
 
-def _installed(package: str) -> str:
-    """The version in the name of the folder that pip and others keep of a package; "" where there is none."""
-    start, end = f"{package}-", ".dist-info"
+def _installed() -> str:
+    """The version in the name of the folder that pip and others keep of torch; "" where there is none."""
+    start, end = "torch-", ".dist-info"
     for folder in sys.path:
         with contextlib.suppress(OSError):
             for name in os.listdir(folder or "."):
@@ -32,11 +32,11 @@ def _installed(package: str) -> str:
     return ""
 
 
-def _installed_somehow(package: str) -> str:
+def _installed_somehow() -> str:
     """The same for every way to install one. To load what knows them takes a twentieth of linting one file."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version(package)
+        return version("torch")
     except PackageNotFoundError:
         return ""

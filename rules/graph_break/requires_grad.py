@@ -8,7 +8,7 @@ import libcst as cst
 from pt2lint.fixes.file import class_around
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
-from pt2lint.rule.loop_turns import loops_around
+from pt2lint.rule.loop_syntax import loops_around
 from pt2lint.rule.syntax import function_around
 from pt2lint.rule.tree import is_name, parameters_in
 

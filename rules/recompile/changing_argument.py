@@ -8,7 +8,8 @@ import libcst as cst
 from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
-from pt2lint.rule.loop_turns import Turns, bindings, loops_around
+from pt2lint.rule.loop_syntax import bindings, loops_around
+from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import dotted, function_around, made, names
 from pt2lint.rule.tree import is_name, parameters_in, walk
 

@@ -5,7 +5,8 @@ import libcst as cst
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
-from pt2lint.rule.loop_turns import Turns, mentions_marks
+from pt2lint.rule.loop_syntax import mentions_marks
+from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import function_around, made
 
 

@@ -8,7 +8,8 @@ import libcst as cst
 from pt2lint.fixes.rewrite import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
-from pt2lint.rule.loop_turns import Turns, unconditional
+from pt2lint.rule.loop_syntax import unconditional
+from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import is_name, says_none, walk
 

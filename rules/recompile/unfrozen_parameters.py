@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.loop_turns import loops_around
+from pt2lint.rule.loop_syntax import loops_around
 from pt2lint.rule.syntax import names
 
 PARAMETERS = ("parameters", "named_parameters")

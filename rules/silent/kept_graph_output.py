@@ -1,19 +1,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from pt2lint.finding import Fix, Severity
 from pt2lint.op import Op
 from pt2lint.rule import Rule, tree
-from pt2lint.rule.loop_turns import loops_around
+from pt2lint.rule.loop_syntax import Loop, loops_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import is_name
-
-if TYPE_CHECKING:
-    from pt2lint.rule.loop_turns import Loop
 
 GRAPHS = ("reduce-overhead", "max-autotune")  # the modes that record CUDA graphs
 # What gives the same memory again.
