@@ -37,7 +37,7 @@ from pt2lint.rule.loop_syntax import (
     unconditional,
     window_of,
 )
-from pt2lint.rule.syntax import dotted, names
+from pt2lint.rule.syntax import dotted, is_mask, names
 from pt2lint.rule.tree import is_name, walk
 
 _GROW = ("append", "extend", "insert", "appendleft")
@@ -263,22 +263,19 @@ class Turns:
         if isinstance(value, cst.Subscript):
             index = value.slice[0].slice
             mask = self.meaning(index.value) if isinstance(index, cst.Index) else None
-            if mask is not None and isinstance(index, cst.Index) and self._is_mask(mask):
+            if (
+                mask is not None
+                and isinstance(index, cst.Index)
+                and is_mask(mask, self.meaning, self._compares)
+            ):
                 return self.function.module.code_for_node(index.value)
         if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
             if value.func.attr.value in _PICKED and self.changes(value):
                 return self.function.module.code_for_node(value)
         return ""
 
-    def _is_mask(self, value: cst.BaseExpression) -> bool:
-        """`a > 0`, `~(a > 0)`, `(a > 0) & b`, of what turns make."""
-        if isinstance(value, cst.UnaryOperation):
-            return isinstance(value.operator, cst.BitInvert) and self._is_mask(self.meaning(value.expression))
-        if isinstance(value, cst.BinaryOperation):
-            joins = isinstance(value.operator, cst.BitAnd | cst.BitOr)
-            return joins and any(self._is_mask(self.meaning(side)) for side in (value.left, value.right))
-        if not isinstance(value, cst.Comparison) or len(value.comparisons) != 1:
-            return False
+    def _compares(self, value: cst.Comparison) -> bool:
+        """Whether elements of what turns make are compared."""
         orders = isinstance(
             value.comparisons[0].operator,
             cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual | cst.NotEqual,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from pt2lint.rule import FunctionCode
@@ -46,6 +48,21 @@ def keeps_graph(call: cst.Call) -> bool:
     if isinstance(given, cst.Attribute):
         return given.attr.value == "training"
     return isinstance(given, cst.Name) and given.value == "True"
+
+
+def is_mask(
+    value: cst.BaseExpression,
+    meaning: Callable[[cst.BaseExpression], cst.BaseExpression],
+    compares: Callable[[cst.Comparison], bool],
+) -> bool:
+    """`a > 0`, `~(a > 0)`, `(a > 0) & b`: what is put together of comparisons, by `meaning` where they have names."""
+    if isinstance(value, cst.UnaryOperation):
+        inverts = isinstance(value.operator, cst.BitInvert)
+        return inverts and is_mask(meaning(value.expression), meaning, compares)
+    if isinstance(value, cst.BinaryOperation):
+        joins = isinstance(value.operator, cst.BitAnd | cst.BitOr)
+        return joins and any(is_mask(meaning(side), meaning, compares) for side in (value.left, value.right))
+    return isinstance(value, cst.Comparison) and len(value.comparisons) == 1 and compares(value)
 
 
 def function_around(function: FunctionCode, node: cst.CSTNode) -> cst.FunctionDef | None:

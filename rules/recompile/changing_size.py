@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import libcst as cst
 
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
@@ -7,7 +9,7 @@ from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_syntax import mentions_marks
 from pt2lint.rule.loop_turns import Turns
-from pt2lint.rule.syntax import function_around, made
+from pt2lint.rule.syntax import function_around, is_mask, made
 
 
 class ChangingSize(CompiledCall):
@@ -96,19 +98,8 @@ class ChangingSize(CompiledCall):
         index = value.slice[0].slice if isinstance(value, cst.Subscript) and len(value.slice) == 1 else None
         if not isinstance(index, cst.Index):
             return ""
-        return self.text(index.value) if self.is_mask(made(self.function, index.value)) else ""
-
-    def is_mask(self, value: cst.BaseExpression) -> bool:
-        """`labels != -100`, `~(a > 0)`, `(a > 0) & b`"""
-        if isinstance(value, cst.UnaryOperation) and isinstance(value.operator, cst.BitInvert):
-            return self.is_mask(made(self.function, value.expression))
-        if isinstance(value, cst.BinaryOperation):
-            joins = isinstance(value.operator, cst.BitAnd | cst.BitOr)
-            sides = (made(self.function, side) for side in (value.left, value.right))
-            return joins and any(map(self.is_mask, sides))
-        return isinstance(value, cst.Comparison) and not isinstance(
-            value.comparisons[0].operator, cst.In | cst.NotIn | cst.Is | cst.IsNot
-        )
+        meaning = partial(made, self.function)
+        return self.text(index.value) if is_mask(meaning(index.value), meaning, _compares_elements) else ""
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         if mentions_marks(turns.loops):
@@ -157,3 +148,8 @@ class ChangingSize(CompiledCall):
                     fixes=marked_before(self.function, node, value, dim),
                 )
                 return
+
+
+def _compares_elements(value: cst.Comparison) -> bool:
+    """`labels != -100`"""
+    return not isinstance(value.comparisons[0].operator, cst.In | cst.NotIn | cst.Is | cst.IsNot)
