@@ -172,6 +172,20 @@ def test_an_import_that_may_fail_leaves_the_rest_alive(tmp_path: Path) -> None:
     assert found(f"{guard}@torch.compile\ndef g(x: torch.Tensor):\n{body}", tmp_path)
 
 
+@pytest.mark.parametrize("call", ["compare(f{})", "Harness().compare(f{}, 2)"])
+@pytest.mark.parametrize(
+    "breaks", ["print(x)", "x.sum().item()"]
+)  # `print` has the file looked through before
+def test_each_of_many_functions_that_one_helper_compiles(call: str, breaks: str) -> None:
+    code = (
+        "import torch\n\ndef compare(f, times=1):\n    g = torch.compile(f)\n"
+        "    return g(torch.ones(3))\n\nclass Harness:\n    def compare(self, f, times):\n        compare(f, times)\n"
+    )
+    for i in range(14):
+        code += f"\ndef f{i}(x):\n    {breaks}\n    return x + {i}\n\n{call.format(i)}\n"
+    assert len(lint(["m.py"], Settings(roots="explicit"), {"m.py": code}).findings) == 14
+
+
 LIBRARIES_COMPILE = """
 import torch
 from diffusers import ModelMixin

@@ -76,7 +76,7 @@ class Functions:
         self.active: list[Any] = []
         self.reached: dict[Any, bool] = {}
         # Run of a function -> what it does, and what it calls: "trains" (makes an optimizer), "differentiates" (with a
-        # `backward` of its own).
+        # `backward` of its own), "compiles"; and the function -> what any of its runs does.
         self.did: dict[Any, frozenset[str]] = {}
         self.calls: dict[tuple[str, Unit], list[tuple[Func, Env]]] = {}
 
@@ -136,6 +136,8 @@ class Functions:
         if isinstance(func.bound, Instance) and (frame.entry if region else self._is_made_with(func)):
             # What a base class sets, and where it begins, each class below it has.
             counted = (which, func.bound.cls)
+        if "compiles" in self.did.get(which, ()) and not region:  # so is one that compiles what it is given
+            counted = (counted, self.at.notebook.quiet > 0, *map(_given_to_compile, env.values()))
         count = self._contexts.get(counted, 0)
         callee = self._entered(func, node, frame)
         active = self.active.count(which)
@@ -230,6 +232,7 @@ class Functions:
             self.at.expressions.seen = seen
             self.at.notebook.made[key] = self.at.notebook.clock - before
             self.did[key] = roots.does
+            self.did[which] = self.did.get(which, frozenset()) | roots.does
             roots.does |= outer
 
     def _settled(self, func: Func, result: Value, callee: Frame) -> Value:
@@ -516,6 +519,13 @@ class Functions:
         a = func.node.args
         named = with_defaults(a)[len(placed(a)) :]
         return {p.arg: self.parameter(func, p, d, frame) for p, d in named}
+
+
+def _given_to_compile(value: Value) -> int:
+    """Which function or model of the project this is, for a function that may compile it."""
+    if isinstance(value, Func):
+        return id(value.node)
+    return id(value.cls) if isinstance(value, Instance) else 0
 
 
 def _definition(which: Any) -> Any:

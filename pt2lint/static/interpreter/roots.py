@@ -112,7 +112,7 @@ class Roots:
         original = self.undecorated(value)
         if not self.at.functions.active:
             self.at.expressions.begin()
-        self.does = frozenset()
+        before, self.does = self.does, frozenset()
         notebook, outer = self.at.notebook, self.at.notebook.started
         if frame.context is not None:
             notebook.started = (frame.context, notebook.clock, self.beside)
@@ -124,6 +124,7 @@ class Roots:
             sort = self._why_not_compiled(module, value, [*args, *kwargs.values()], result)
             if sort is not None:
                 self.at.conditions.contexts.say_of(frame.context, Guard("", sort))
+        self.does = before
         if original is not None:
             # A decorator's wrapper passes on `*args`: the function itself knows its parameters better.
             self.root(original, name, guards, module, assumed=assumed)
@@ -226,6 +227,7 @@ class Roots:
     def compiled(self, target: Value, node: Any, frame: Frame, settings: Mapping[str, Value]) -> None:
         """torch.compile(target) was called: the target is a root."""
         whole = _as_whole({name: self.at.types.sort(value) for name, value in settings.items()})
+        self.does |= {"compiles"}
         if self._decorated is not None and any(
             isinstance(o, Func) and o.node is self._decorated for o in options(target)
         ):
