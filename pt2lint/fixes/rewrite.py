@@ -149,6 +149,8 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
             edit = _within_line(function.path, first, before[0], text[0])
         else:
             lines = "".join(line.rstrip("\r") + "\n" for line in text)
+            if first + len(before) > len(file.lines):
+                lines = lines.removesuffix("\n")  # the file's last line has no end
             edit = Edit(function.path, first, 1, first + len(before), 1, lines)
         edits.append(edit)
     replaces = tuple(sorted(replaced_))

@@ -822,6 +822,18 @@ def test_a_flag_of_which_some_callers_tell_nothing_may_be_no_tensor(tmp_path: Pa
     assert fixed(tmp_path, FLAG) == FLAG
 
 
+def test_a_last_line_without_an_end_gets_none(tmp_path: Path) -> None:
+    text = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, m):\n    if x.sum() > 0:\n        x = x * 2\n"
+    for last in (
+        "    return x if x.max() > 0 else -x",
+        "    if x.max() > 0:\n        x = x + 1\n    return x",
+    ):
+        new = fixed(tmp_path, text + last)
+        assert new != text + last
+        assert not new.endswith("\n")
+    assert fixed(tmp_path, text + last + "\n").endswith("return x\n")
+
+
 def test_lines_below_a_bracket_stay_there(tmp_path: Path) -> None:
     text = FLAG.replace("self.term(x, self", "self.term(x,\n                         self") + (
         "\n    def check(self, x):\n        a = self.forward(x,\n                         # real\n\n"
