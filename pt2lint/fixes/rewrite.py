@@ -593,9 +593,29 @@ def live_after(function: FunctionCode, name: str, statements: Sequence[cst.CSTNo
         if use.name != name or use.binds:
             continue
         if id(use.node) not in inside and (function.range(use.node)[:2] >= end or id(use.node) in in_loop):
-            return True
+            if not _bound_anew(function, use, statements[0]):
+                return True
     # Within a loop, the next turn may read it first among the statements themselves.
     return bool(in_loop) and _read_first(name, statements) and isinstance(loop, cst.For | cst.While)
+
+
+def _bound_anew(function: FunctionCode, use: Use, after: cst.CSTNode) -> bool:
+    """Whether the name is assigned after `after` and before it is read, in the read's block or one around it."""
+    above = {id(one) for one in (after, *ancestors(function, after))}
+    here: cst.CSTNode = use.node
+    for outer in ancestors(function, use.node):
+        if isinstance(outer, cst.IndentedBlock):
+            passed = [at for at, one in enumerate(outer.body) if id(one) in above]
+            first, last = (
+                max(passed, default=-1) + 1,
+                next(at for at, one in enumerate(outer.body) if one is here),
+            )
+            if any((assigned(one) or ("",))[0] == use.name for one in outer.body[first:last]):
+                return True
+            if passed:
+                return False
+        here = outer
+    return False
 
 
 def _read_first(name: str, statements: Sequence[cst.CSTNode]) -> bool:

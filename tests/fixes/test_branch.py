@@ -180,6 +180,32 @@ def test_cond(name):
         assert (comment in after) == (comment in source)
 
 
+ANEW = """
+def f(x: torch.Tensor):
+    top = 9
+    if x.max() > 3:
+        top = 2 * 3
+        x = x.clamp(max=top)
+    x = x + 1
+    {then}
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "read"),
+    [
+        ("if x.min() < 0:\n        top = 1\n        x = x.clamp(max=top)", False),
+        ("top = 1\n    if x.min() < 0:\n        x = x.clamp(max=top)", False),
+        ("if x.min() < 0:\n        x = x.clamp(max=top)\n        top = 1", True),
+        ("if x.min() < 0:\n        top = 1\n    x = x.clamp(max=top)", True),
+        ("for _ in range(2):\n        x = x.clamp(max=top)\n        top = 1", True),
+    ],
+)
+def test_a_name_that_is_assigned_anew_before_it_is_read_is_none_that_a_side_gives(then, read):
+    assert isinstance(branch(HEAD + ANEW.format(then=then), to_where), Refusal) == read
+
+
 def test_cond_with_modules():
     source = (
         HEAD

@@ -79,3 +79,8 @@ def test_other_numbers_are_left(old, new):
     assert old in NAMED
     text = NAMED.replace(old, new)
     assert isinstance(repaired(text, f"{'m.rest' if 'rest' in new else 'm.sum'}().item"), Refusal)
+
+
+def test_a_parameter_is_bound_before():
+    text = "    if on == -1:\n        on = m.sum().item()\n    return x * 2 if on > 3 else x\n"
+    assert isinstance(repaired(text), Refusal)

@@ -20,6 +20,7 @@ from pt2lint.fixes.rewrite import (
     fix,
     in_parentheses,
     name_in,
+    parameters,
     rewrite,
     source,
     uses,
@@ -65,7 +66,7 @@ def kept_for_tests(
         return Refusal("the number has no name")
     name = target.value
     found = [use for use in uses(owner.body) if use.name == name]
-    if sum(use.binds for use in found) != 1:
+    if sum(use.binds for use in found) != 1 or name in {one.name.value for one in parameters(owner)}:
         return Refusal(f"`{name}` is bound more than once")
     word = "tensor:bool" if compared else kind(tensor)
 
