@@ -54,9 +54,15 @@ class ShallowCopy(GraphBreak):
         "from copy import copy\nreturn copy(x) + 1",
         "import copy\nreturn x + copy.copy([1, 2])[0]",
     )
-    VALID = ("return x + {'a': 1}.copy()['a'] + list((1, 2))[0]",)
+    VALID = (
+        "return x + {'a': 1}.copy()['a'] + list((1, 2))[0]",
+        "from copy import copy\ndef f(x, m, i, more=None):\n    kept = copy(more)\n"
+        "    return x + 1 if more is None else x + more.mT + kept",
+    )
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
         copied = op.arg(0, "x")
+        if "none" in copied.split(" | "):
+            return False  # None is traced, and nothing says when it is something else
         return is_tensor(copied) or copied.startswith(("list of", "dict of", "module", "torch.nn."))

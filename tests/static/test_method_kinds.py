@@ -249,6 +249,13 @@ class Net(torch.nn.Module):
             x = x + 1
         return x
 """,
+    "options that have a height": """
+import torch
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, options):
+        return x + torch.randperm(options.H * options.W)[: options.rays]
+""",
     "the members of an enumeration": """
 import enum
 
