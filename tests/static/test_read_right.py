@@ -974,6 +974,7 @@ def test_the_data_of_what_a_compiled_function_is_given() -> None:
     ("given", "body", "found"),
     [
         ("self.width", "size = width // heads\n    return x.view(-1, heads, size)", 0),
+        ("self.width", "size = width // heads\n    return x.view(-1, heads, size).view(-1, width)", 0),
         # what the caller knows, what is left out, and what is done with tensors alone
         ("x.argmax()", "size = width // heads\n    return x.view(-1, heads, size)", 1),
         ("self.width", "size = width.max() // heads\n    return x.view(-1, heads, size)", 1),

@@ -201,13 +201,15 @@ class Usage:
 
     def is_counted(self, func: Func, name: str) -> bool:
         """Whether the function divides it by whole numbers, `size // heads`, and does nothing with it that is done
-        with tensors alone: asks it for no attribute and no element, and hands it to nothing."""
+        with tensors alone: asks it for no attribute and no element, and hands it to nothing but what takes sizes:
+        `x.view(length, size)`."""
         known = self._counted.get(func.node)
         if known is None:
             divided = [n.left for n in parts(func.node, ast.BinOp) if isinstance(n.op, ast.FloorDiv)]
             used = [n.value for n in parts(func.node, ast.Attribute)]
             used += [n.value for n in parts(func.node, ast.Subscript)]
-            used += [given for n in parts(func.node, ast.Call) for given in n.args]
+            calls = [n for n in parts(func.node, ast.Call) if getattr(n.func, "attr", "") not in self._sized]
+            used += [given for n in calls for given in n.args]
             names = {n.id for n in divided if isinstance(n, ast.Name)}
             known = self._counted[func.node] = names - {n.id for n in used if isinstance(n, ast.Name)}
         return name in known
