@@ -21,10 +21,16 @@ DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
 CALLED_AGAIN = ("again", "given", "program", "trace")
 # Findings that say that compiled code makes a constant of a size.
 KEEPS_SIZES = ("PTR214",)
+# And that what a graph break reads out is one for the code behind it.
+READ_BY_BREAK = ("PTR221",)
+LEFT_BY_BREAK = re.compile(r"___stack\d+")  # Dynamo's name for it
 # Guards that show nothing of a finding, though they are on what its statement names: of a smaller batch the sizes of
 # other dimensions, of another way to call the same any size.
 _OTHER_SIZE = re.compile(r"size mismatch at index [1-9]|\.size\(\)\[[1-9]")
+_OF_TENSOR = re.compile(r"^tensor '|\.(?:size|stride)\(\)")
 SHOWS_NOTHING = {"PTR212": _OTHER_SIZE, "PTR222": re.compile(r"size mismatch at index|\.size\(\)\[")}
+# What is said of numbers, texts and keys of Python: the tensor that they are read out of has guards of its own.
+SHOWS_NOTHING |= dict.fromkeys(("PTR202", "PTR203", "PTR209", "PTR210", "PTR218", "PTR221"), _OF_TENSOR)
 # What `with torch.no_grad():` around a call changes is no argument's, and what is detached has any name.
 _GRADIENTS = re.compile(r"GLOBAL_STATE changed:.*\bgrad_mode\b|requires_grad mismatch")
 
@@ -177,6 +183,10 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
     if named or any("` of `" in step.message for step in finding.flow):
         if not theirs:
             return False  # said of a call: inputs that we varied ourselves show nothing of it
+    if finding.code in READ_BY_BREAK and LEFT_BY_BREAK.fullmatch(group.subject):
+        break_ = files.statements(path)
+        first, last = break_.span(finding.line) if break_ else (finding.line, finding.line)
+        return group.first.path == path and first <= group.first.line <= last
     if named:
         return any(message.startswith(f"`{group.subject}` of ") for message in named)
     begins = [
@@ -254,9 +264,6 @@ def _by_function(groups: Sequence[Group]) -> list[Group]:
         else:
             merged[key] = Group(group.subject, list(group.events), group.shapes)
     return list(merged.values())
-
-
-LEFT_BY_BREAK = re.compile(r"___stack\d+")  # Dynamo's name for it
 
 
 def _unforeseen(group: Group, files: Files) -> Finding:

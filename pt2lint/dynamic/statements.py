@@ -93,6 +93,14 @@ class Statements:
                     found.append(range(node.body[0].lineno, (last.end_lineno or last.lineno) + 1))
         return found
 
+    @cached_property
+    def asked(self) -> set[str]:
+        """All names and attributes in what the code asks before it takes a branch."""
+        kinds = (ast.If, ast.IfExp, ast.While, ast.Assert)
+        tests = [node.test for node in self.nodes if isinstance(node, kinds)]
+        tests += [test for node in self.nodes if isinstance(node, ast.comprehension) for test in node.ifs]
+        return set().union(*map(identifiers, tests))
+
     def expression_end(self, line: int, column: int, limit: int) -> int | None:
         """End column of the largest expression that starts at a place and ends on its line by `limit`.
 

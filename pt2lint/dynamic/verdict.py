@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from pt2lint.conditions import outcome
 from pt2lint.dynamic.events import Break, Events, Failure, Run
 from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.recompilations import DEFAULT_MODE, Recompilations, called_often
 from pt2lint.dynamic.sites import COMPILED_PER_CALL, seen_at_sites
-from pt2lint.dynamic.statements import Statements
+from pt2lint.dynamic.statements import Statements, identifiers
 from pt2lint.finding import Finding, Verdict
 
 FULLGRAPH = ("fullgraph", "capture")
@@ -86,9 +88,11 @@ def _not_seen_to_break(
     traced, gave_up, ran = lines
     reason = None
     if own & traced.get(path, frozenset()):
-        never = _never_met(finding, path, lines, files)
+        never = _other_mode(finding, own, path, runs) or _never_met(finding, path, lines, files)
         if never:
             reason = f"the line was traced, but no run met `{never}`"
+        elif unknown := _unknown(finding, path, files):
+            reason = f"the line was traced, but nothing tells whether `{unknown}` held"
         elif _maybe_not_evaluated(finding, files.statements(path)):
             reason = "Dynamo traced the line, but may not have evaluated this part of it"
         else:
@@ -152,6 +156,42 @@ def _never_met(finding: Finding, path: str, seen: _Lines, files: Files) -> str:
     for text in finding.when:
         under = [(p, lines) for p in way if (own := files.statements(p)) for lines in own.under(text)]
         if under and not any(reached[p] & set(lines) for p, lines in under):
+            return text
+    return ""
+
+
+def _other_mode(finding: Finding, own: set[int], path: str, runs: Sequence[Run]) -> str:
+    """The first of the finding's conditions on the mode that each run which traced the line was not in; "" for none."""
+    able = {
+        run.mode.partition(" ")[0]
+        for run in runs
+        if run.probe in DEFAULT_MODE and own & run.traced.get(path, frozenset())
+    }
+    for text in finding.when:
+        met = [
+            outcome(text, [("training", mode == "train")]) is not False for mode in able & {"train", "eval"}
+        ]
+        if met and not any(met) and able <= {"train", "eval"}:
+            return text
+    return ""
+
+
+def _unknown(finding: Finding, path: str, files: Files) -> str:
+    """The first of the finding's conditions that no file on the way asks for, and that no mode or dtype decides: it
+    is asked in code that was not read here, and a line that was traced says nothing of it."""
+    real = {shown: path for path, shown in files.shown.items()}
+    way = {path, *(real.get(step.path, step.path) for step in finding.flow)}
+    asked = [own.asked for place in way if (own := files.statements(place))]
+    for text in finding.when:
+        decided = (
+            outcome(text, [("training", True)]),
+            outcome(text, [("dtype", "float16"), ("autocast", True)]),
+        )
+        try:
+            names = identifiers(ast.parse(text)) - {"self"}
+        except SyntaxError:
+            continue  # words, no code
+        if decided == (None, None) and not any(names <= each for each in asked):
             return text
     return ""
 

@@ -79,6 +79,12 @@ def test_a_line_that_is_reached_another_way_than_the_finding_says_is_not_refuted
     assert verdict(5, 10) == ("unreached", "the line was traced, but no run met `mask.any()`")
     assert verdict(5, 6, 10)[0] == "refuted"
     assert verdict(5) == ("unreached", "no run came here; it happens only where `mask.any()`")
+    one = replace(one, when=("self.gradient_checkpointing",))  # asked in a file that is not there
+    assert verdict(5, 10) == (
+        "unreached", "the line was traced, but nothing tells whether `self.gradient_checkpointing` held",
+    )  # fmt: skip
+    one = replace(one, when=("mask is None",))  # the other side of a test that is there
+    assert verdict(5, 10)[0] == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -171,6 +177,15 @@ def test_what_may_not_have_been_evaluated_is_not_refuted() -> None:
 def test_an_expression_on_a_line_of_its_own_needs_that_line_traced() -> None:
     assert verdict_of(found(7, 13, end_column=21), run(traced=traced(6))) == "unreached"
     assert verdict_of(found(7, 13, end_column=21), run(traced=traced(6, 7))) == "refuted"
+
+
+def test_what_happens_in_one_mode_is_not_refuted_by_the_other() -> None:
+    training, eval_ = run(mode="train", traced=traced(10)), run(mode="eval", traced=traced(10))
+    one = replace(found(10), when=("self.training",))
+    assert verdict_of(one, training, eval_) == verdict_of(one, run(traced=traced(10))) == "refuted"
+    gave_up = run(mode="train", gave_up=traced(10))
+    assert verdict_of(one, eval_) == verdict_of(one, gave_up, eval_) == "unreached"
+    assert verdict_of(replace(one, when=("not self.training",)), eval_) == "refuted"
 
 
 def test_a_failed_compilation_refutes_nothing() -> None:
@@ -367,6 +382,9 @@ SIZE = "tensor 'x' size mismatch at index {}. expected 3, actual 4"
         ("PTR222", "tensor 'other' requires_grad mismatch. expected requires_grad=1", "confirmed"),
         ("PTR222", "GLOBAL_STATE changed: grad_mode autocast(cpu)_enabled", "confirmed"),
         ("PTR207", "GLOBAL_STATE changed: grad_mode", "unreached"),
+        ("PTR221", SIZE.format(0), "unreached"),  # the number that the break read out is `x == 3`
+        ("PTR221", "x.size()[0] == 3", "unreached"),
+        ("PTR221", "x == 3", "confirmed"),
     ],
 )
 def test_what_failed_is_what_the_finding_is_about(code: str, guard: str, verdict: str) -> None:
@@ -378,6 +396,12 @@ def test_what_failed_is_what_the_finding_is_about(code: str, guard: str, verdict
     assert verdict_of(at_call, recompiled(guard, 1, "program", line=16)) == verdict
     elsewhere = replace(at_call, flow=(Step("other.py", 15, said),))
     assert code != "PTR222" or verdict_of(elsewhere, recompiled(guard, 1, "program")) == "unreached"
+
+
+@pytest.mark.parametrize(("line", "verdict"), [(10, "confirmed"), (11, "unreached")])
+def test_a_number_that_a_break_read_out_is_one_for_the_code_behind_it(line: int, verdict: str) -> None:
+    again = run("program", recompiles=(Recompile(PATH, line, "f", ("___stack0 == 1.0",)),))
+    assert verdict_of(found(10, code="PTR221"), again) == verdict
 
 
 def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
