@@ -136,6 +136,7 @@ ROLES = {
     "takes a mask": "a method, or a function, whose last argument but one is a mask",
     "chooses by a mask": "a method, or a function, whose first argument is a mask",
     "takes places": "a method, or a function, whose last argument, or `index`, holds whole numbers",
+    "spreads over": "a method that gives the same values in the shape of another tensor",
     "keeps values": "a method that gives the same values in another shape",
     "tells a tensor as keyword": "a parameter of methods of tensors: who names it, and gives a number, has a tensor",
     "takes sizes alone": "a method that takes nothing but the sizes of what it returns, one by one or together",

@@ -134,6 +134,7 @@ LIBRARY = Library(
         "takes a mask": ("torch.Tensor.masked_fill", "torch.Tensor.masked_fill_"),
         "chooses by a mask": ("torch.Tensor.where",),
         "takes places": ("torch.Tensor.gather", "torch.Tensor.index_select", "torch.Tensor.take"),
+        "spreads over": ("torch.Tensor.expand_as",),
         "keeps values": tuple(f"torch.Tensor.{n}" for n in RESHAPES),
         "tells a tensor as keyword": ("torch.Tensor.split.dim", "torch.Tensor.sum.keepdim"),
         "takes sizes alone": tuple(f"torch.Tensor.{n}" for n in SIZED),

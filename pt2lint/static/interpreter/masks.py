@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import compares_elements
-from pt2lint.static.source.nodes import FunctionNode, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, parameters_in, walk
 from pt2lint.static.values import Py, Seq, Tensor, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ class Masks:
         numbers: dict[str, Use] = {}
         bound = dict.fromkeys((p.arg for p in parameters_in(function.args)), 1)
         for part in walk(function):
+            if isinstance(part, ast.Assign) and (name := self._spread(part)) is not None:
+                # It stays what it was, under the same name: `mask = mask.unsqueeze(2).expand_as(x)`.
+                self._put(name, f"`{ast.unparse(part)}` spreads it over a tensor", found)
+                bound[name.id] = bound.get(name.id, 0) - 1
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 bound[part.id] = bound.get(part.id, 0) + 1
             elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Invert):
@@ -80,6 +84,17 @@ class Masks:
         self._counted[function] = {name for name in numbers if bound.get(name) == 1}
         known = self._counted[function]
         return {name: use for name, use in found.items() if bound.get(name) == 1 and name not in known}
+
+    def _spread(self, made: ast.Assign) -> ast.Name | None:
+        """The name that is given the shape of a tensor, under which that is read: places would give it more
+        dimensions."""
+        value, names = made.value, self.at.models.last_words("spreads over")
+        if not isinstance(value, ast.Call) or last_word(value.func) not in names or len(made.targets) != 1:
+            return None
+        before: dict[str, Use] = {}
+        self._put(value, "", before)
+        target = made.targets[0]
+        return target if isinstance(target, ast.Name) and target.id in before else None
 
     def _numbers_of(self, part: ast.AST) -> list[ast.expr]:
         """What cannot be a mask there: torch subtracts no masks, and no mask says places."""
