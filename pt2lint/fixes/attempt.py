@@ -63,34 +63,13 @@ class Attempts:
         workaround = any(fix.is_workaround for fix in fixes)
         says_so = any(fix.raises_otherwise for fix in fixes)
         for job, file, before in jobs:
-
-            def failure(
-                seen: Seen, message: Mapping[str, Any], runs: Mapping[tuple[str, str], Run] = before.runs
-            ) -> Failed | None:
-                if message.get("event") == "compared" and message["difference"]:
-                    return Failed(
-                        f"{message['label']}: {message['difference']}",
-                        random=message["random"],
-                        rounding=message["rounding"],
-                    )
-                key = (message.get("target", ""), message.get("mode", ""))
-                if message.get("event") == "run" and message["probe"] == "default" and key[0] in targets:
-                    if key in runs:
-                        return self.still_breaks(findings, runs[key], seen.runs[key], old_lines, workaround)
-                return None
-
-            failures: list[Failed] = []
-
-            def enough(seen: Seen, message: Mapping[str, Any]) -> bool:
-                failures.extend(filter(None, [failure(seen, message)]))  # noqa: B023 -- called in this turn
-                return bool(failures)  # noqa: B023
-
+            watch = _Watch(self, findings, targets, before.runs, old_lines, workaround)
             after = self.bench.run(
-                job, overlay, file, False, targets, says_so, not fixes[0].tells_otherwise, enough, calm=calm,
+                job, overlay, file, False, targets, says_so, not fixes[0].tells_otherwise, watch.enough, calm=calm,
                 more_buffers=findings[0].code.startswith("PTR"), in_tensors=fixes[0].keeps_in_tensor,
             )  # fmt: skip
-            if failures:
-                return failures[0], ""
+            if watch.failed is not None:
+                return watch.failed, ""
             trouble = after.trouble or (after.ending if after.ending != before.ending else None)
             if trouble:
                 return Failed(f"with it the code ends early: {trouble}"), ""
@@ -151,6 +130,36 @@ class Attempts:
         if guilty:
             return Failed(next(iter(guilty.values())), frozenset(guilty))
         return Failed(other) if other else None
+
+
+@dataclass
+class _Watch:
+    """Hears a child that runs the code with fixes, until something shows that they are not proven."""
+
+    attempts: Attempts
+    findings: Sequence[Finding]
+    targets: set[str]
+    before: Mapping[tuple[str, str], Run]
+    old_lines: Mapping[str, dict[int, int]]
+    workaround: bool
+    failed: Failed | None = None
+
+    def enough(self, seen: Seen, message: Mapping[str, Any]) -> bool:
+        if self.failed is None:
+            self.failed = self._failure(seen, message)
+        return self.failed is not None
+
+    def _failure(self, seen: Seen, message: Mapping[str, Any]) -> Failed | None:
+        if message.get("event") == "compared" and message["difference"]:
+            said = f"{message['label']}: {message['difference']}"
+            return Failed(said, random=message["random"], rounding=message["rounding"])
+        key = (message.get("target", ""), message.get("mode", ""))
+        if message.get("event") != "run" or message["probe"] != "default" or key[0] not in self.targets:
+            return None
+        old = self.before.get(key)
+        if old is None:
+            return None
+        return self.attempts.still_breaks(self.findings, old, seen.runs[key], self.old_lines, self.workaround)
 
 
 def places(breaks: Iterable[Break], roots: Sequence[str]) -> list[Place]:

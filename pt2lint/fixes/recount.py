@@ -52,6 +52,10 @@ Runner = Callable[
 ]
 
 
+class _NotProven(Exception):
+    """Why a fix is not proven."""
+
+
 class Recounter:
     """Runs jobs again with fixes laid over the files; `events` are those that confirmed the findings."""
 
@@ -77,9 +81,21 @@ class Recounter:
         jobs = [job for job in self.jobs if (job.kind == "program") == program]
         if program:
             jobs += [job for job in self.jobs if job.kind == "run"]
-        breaks = finding.is_graph_break
-        if breaks and not any(job.kind == "program" for job in jobs):
+        if finding.is_graph_break and not any(job.kind == "program" for job in jobs):
             return UNSEEN, ""
+        try:
+            old, new = self._runs(finding, jobs, overlay, targets)
+            self._check(finding, moved, overlay, old, new)
+            said = self._counted(finding, jobs, old, new)
+        except _NotProven as no:
+            return str(no), ""
+        return None, said
+
+    def _runs(
+        self, finding: Finding, jobs: Sequence[Job], overlay: Mapping[str, str], targets: set[str]
+    ) -> tuple[list[Run], list[Run]]:
+        """The runs before and with the fix, in which the program does the same."""
+        program, breaks = self.in_program(finding), finding.is_graph_break
         old: list[Run] = []
         new: list[Run] = []
         for job in jobs:
@@ -91,52 +107,60 @@ class Recounter:
                 self.after[tried] = self.heard(job, overlay, only)
             after, trouble = self.after[tried] if breaks else self.heard(job, overlay, only)
             if trouble:
-                return f"with it the code ends early: {trouble}", ""
+                raise _NotProven(f"with it the code ends early: {trouble}")
             new += after.runs
             if program:
                 before, trouble = self.as_it_was(job)
                 if trouble:
-                    return f"the code as it is ended early when it was run again: {trouble}", ""
+                    raise _NotProven(f"the code as it is ended early when it was run again: {trouble}")
                 old += before.runs
                 if job.kind == "program":
                     difference = self.said_otherwise(job, before, after)
                     if difference:
-                        return difference, ""
-        if not program:
-            old = [run for run in self.events.runs if run.target in targets]
+                        raise _NotProven(difference)
+        return old if program else [run for run in self.events.runs if run.target in targets], new
+
+    def _check(
+        self,
+        finding: Finding,
+        moved: Finding,
+        overlay: Mapping[str, str],
+        old: Sequence[Run],
+        new: Sequence[Run],
+    ) -> None:
+        """That it runs with the fix, and no longer does what the finding says."""
         failed = next((run for run in new if run.error and run.probe != "fullgraph"), None)
         if failed is not None and not any(run.error for run in old if run.probe == failed.probe):
-            return f"with it the code fails: {failed.error}", ""
-        if breaks and self.judged(finding, old, {}) is None:
-            return "the program as it stands does not show it", ""
+            raise _NotProven(f"with it the code fails: {failed.error}")
+        if finding.is_graph_break and self.judged(finding, old, {}) is None:
+            raise _NotProven("the program as it stands does not show it")
         still = self.judged(moved, new, overlay)
         if still is not None:
-            return still, ""
+            raise _NotProven(still)
+
+    def _counted(self, finding: Finding, jobs: Sequence[Job], old: Sequence[Run], new: Sequence[Run]) -> str:
+        """What became less, of recompilations and breaks; nothing may be more."""
         counts = [sum(len(run.recompiles) for run in runs if run.probe in COUNTED) for runs in (old, new)]
         broken = [len({(one.path, one.line) for run in runs for one in run.breaks}) for runs in (old, new)]
+        times = f"{counts[0]} time{'s' * (counts[0] != 1)}"
         if counts[1] > counts[0]:
-            return (
-                f"with it more is compiled again: {counts[0]} time{'s' * (counts[0] != 1)} before, {counts[1]} with it",
-                "",
-            )
+            raise _NotProven(f"with it more is compiled again: {times} before, {counts[1]} with it")
         if broken[1] > broken[0]:
-            return f"with it Dynamo breaks at {broken[1]} places, at {broken[0]} before", ""
+            raise _NotProven(f"with it Dynamo breaks at {broken[1]} places, at {broken[0]} before")
         if finding.code.startswith("PTR") and finding.code != "PTR205" and counts[1] == counts[0]:
-            return f"with it as much is compiled again: {counts[0]} times", ""
-        what = f"compiled again {counts[0]} time{'s' * (counts[0] != 1)} before, {counts[1]} with it"
+            raise _NotProven(f"with it as much is compiled again: {counts[0]} times")
         graphs = [
             sum(site.get("graphs", 0) for run in runs for site in run.details.get("sites", ()))
             for runs in (old, new)
         ]
-        if breaks:
-            what = f"the program breaks at {broken[0]} places before, at {broken[1]} with it, and " + (
-                "trains to the same gradients and parameters"
-                if self.silent.intersection(jobs)
-                else "prints the same"
-            )
+        what = f"compiled again {times} before, {counts[1]} with it"
+        if finding.is_graph_break:
             if not graphs[1]:
-                return "with it nothing is compiled any more", ""
-        return None, what + (f"; graphs {graphs[0]} to {graphs[1]}" if program else "")
+                raise _NotProven("with it nothing is compiled any more")
+            trains = self.silent.intersection(jobs)
+            same = "trains to the same gradients and parameters" if trains else "prints the same"
+            what = f"the program breaks at {broken[0]} places before, at {broken[1]} with it, and {same}"
+        return what + (f"; graphs {graphs[0]} to {graphs[1]}" if self.in_program(finding) else "")
 
     def heard(self, job: Job, overlay: Mapping[str, str], only: Sequence[str]) -> tuple[Heard, str | None]:
         found = Heard()
