@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -22,31 +22,7 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
     """
     leave_guards_untimed()
     prober = Prober(spec, wire)
-    look = prober.probe
-    if spec.get("observe") or spec.get("overlay"):
-        from . import overlay
-
-        overlay.install(spec["overlay"])
-    if spec.get("observe"):
-        from . import compare, entropy
-
-        # What cuBLAS has to be told before it is loaded, should deterministic algorithms be asked for.
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        entropy.install()
-        look = compare.Observer(prober, spec, wire).observe
-        if spec["observe"]["calm"]:
-            from . import dropout_off
-
-            dropout_off.install()
-            look = dropout_off.holding(look)
-    elif spec.get("time"):
-        from . import timing
-
-        look = timing.Timer(prober, spec, wire).time
-    elif spec.get("cast"):
-        look = prober.in_cast
-    elif spec.get("recount"):
-        look = prober.recount if spec["recount"]["calls"] else lambda target: None
+    look = _looking(prober, spec, wire)
     wire.send("load")
     try:
         torch.empty(0, device=spec["device"])
@@ -88,6 +64,36 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
                 with made.around():
                     look(made)
             del made  # before the next one is made
+
+
+def _looking(prober: Prober, spec: dict[str, Any], wire: Wire) -> Callable[[Target], None]:
+    """What is done with each target. What that has to change in the process is changed here, before code is loaded."""
+    if spec.get("observe") or spec.get("overlay"):
+        from . import overlay
+
+        overlay.install(spec["overlay"])
+    if spec.get("observe"):
+        from . import compare, entropy
+
+        # What cuBLAS has to be told before it is loaded, should deterministic algorithms be asked for.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        entropy.install()
+        look: Callable[[Target], None] = compare.Observer(prober, spec, wire).observe
+        if spec["observe"]["calm"]:
+            from . import dropout_off
+
+            dropout_off.install()
+            look = dropout_off.holding(look)
+        return look
+    if spec.get("time"):
+        from . import timing
+
+        return timing.Timer(prober, spec, wire).time
+    if spec.get("cast"):
+        return prober.in_cast
+    if spec.get("recount"):
+        return prober.recount if spec["recount"]["calls"] else lambda target: None
+    return prober.probe
 
 
 def made_now(target: Later, spec: dict[str, Any], wire: Wire) -> Target | None:
