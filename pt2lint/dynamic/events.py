@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pt2lint.dynamic.plan import Job
+from pt2lint.finding import Finding
 
 Frame = tuple[str, int, str, "int | None", "int | None"]
 
@@ -79,7 +81,8 @@ class Run:
     `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and
     "program" hold `sites`: the lines that called torch.compile, with what came of it, and of "recorded" `reads`:
     what the program's lines read from modules that torch.compile returned (child/harvest.py); of all, `defined` is
-    the path and line where the target is defined, `model` what it is called across runs (names.py).
+    the path and line where the target is defined, `model` what it is called across runs (names.py), `covers` the files
+    whose own way to inputs it is (plan.Job).
     """
 
     target: str
@@ -107,6 +110,21 @@ class Events:
     runs: tuple[Run, ...] = ()
     failures: tuple[tuple[tuple[str, ...], Failure], ...] = ()
     jobs: tuple[Job, ...] = ()
+
+
+def about(finding: Finding, path: str, runs: Sequence[Run]) -> list[Run]:
+    """The runs that may say something of what happens between calls to a finding in the file of that real path: not
+    those of another file's program that never came to this file, nor to one on the way to the finding."""
+
+    def came_to(run: Run, paths: set[str]) -> bool:
+        seen = (run.details.get("covers", ()), run.ran, run.traced, run.gave_up)
+        return not run.details.get("covers") or any(paths & set(each) for each in seen)
+
+    own = [run for run in runs if came_to(run, {path})]
+    if any(path in run.details.get("covers", ()) for run in own):
+        return own
+    way = {path, *(os.path.realpath(step.path) for step in finding.flow)}
+    return [run for run in runs if came_to(run, way)]
 
 
 def run_from(message: Mapping[str, Any]) -> Run:

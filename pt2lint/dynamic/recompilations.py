@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,9 +61,13 @@ class Group:
                 counts[key] = counts.get(key, 0) + 1
         return max(counts.values(), default=0)
 
-    def without(self, guards: re.Pattern[str]) -> Group:
-        """The recompilations for which another guard failed than these."""
-        events = [each for each in self.events if not guards.search(self.guard(each[1]))]
+    def fitting(self, runs: Collection[int], guards: re.Pattern[str] | None) -> Group:
+        """The recompilations in runs of these ids, for which another guard failed than these."""
+        events = [
+            each
+            for each in self.events
+            if id(each[0]) in runs and not (guards and guards.search(self.guard(each[1])))
+        ]
         return Group(self.subject, events, self.shapes)
 
     def guard(self, recompile: Recompile) -> str:
@@ -80,17 +84,16 @@ class Recompilations:
         self._groups, self._also = _groups(runs)
         self._foretold: set[int] = set()
 
-    def foretold_by(self, finding: Finding, path: str) -> dict[str, Any] | None:
-        """Evidence for a PTR finding, None where nothing was compiled again for its reason.
+    def foretold_by(self, finding: Finding, path: str, runs: Iterable[Run]) -> dict[str, Any] | None:
+        """Evidence for a PTR finding, None where nothing was compiled again for its reason in these runs.
 
         A guard of an older cache entry counts where that of the newest says nothing of the finding: where layers
         differ in a guard that comes before, the newest entry is that of another layer.
         """
         shows_nothing = SHOWS_NOTHING.get(finding.code)
+        near = {id(run) for run in runs}
         for groups in (self._groups, self._also):
-            fitting = [
-                each if shows_nothing is None else each.without(shows_nothing) for each in groups.values()
-            ]
+            fitting = [each.fitting(near, shows_nothing) for each in groups.values()]
             matches = [
                 each for each in fitting if each.events and _concerns(finding, path, each, self._files)
             ]

@@ -406,6 +406,7 @@ class _State:
         if self.model:
             message["model"] = self.model
         run = run_from(message)
+        run = replace(run, details={**run.details, "covers": self.job.covers})
         self.out.runs.append(run)
         self.out.said.append(message)
         if run.probe == "recorded":

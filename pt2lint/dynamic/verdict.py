@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from pt2lint.conditions import outcome
-from pt2lint.dynamic.events import Break, Events, Failure, Run
+from pt2lint.dynamic.events import Break, Events, Failure, Run, about
 from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.recompilations import DEFAULT_MODE, Recompilations, called_often
 from pt2lint.dynamic.sites import COMPILED_PER_CALL, seen_at_sites
@@ -55,16 +55,17 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
         elif finding.is_graph_break:
             verdict, evidence = _not_seen_to_break(finding, path, own, lines, events.runs, files)
         elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
-            verdict, evidence = seen_at_sites(finding, path, events.runs)
+            verdict, evidence = seen_at_sites(finding, path, about(finding, path, events.runs))
         elif finding.code.startswith("PTR"):
-            evidence = recompilations.foretold_by(finding, path)
+            near = about(finding, path, events.runs)
+            evidence = recompilations.foretold_by(finding, path, near)
             if evidence is not None:
                 verdict = "confirmed"
             elif called_often(path, finding, events.runs):
                 verdict, evidence = "refuted", {"reason": "further calls compiled nothing again"}
             elif own & traced.get(path, frozenset()):
                 evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
-            elif any(run.probe == "program" for run in events.runs):
+            elif any(run.probe == "program" for run in near):
                 evidence = {"reason": "the program was run, and nothing was compiled again for this"}
         else:  # a rule of the user's own
             evidence = {"reason": "nothing that Dynamo does shows it"}

@@ -398,6 +398,27 @@ def test_what_failed_is_what_the_finding_is_about(code: str, guard: str, verdict
     assert code != "PTR222" or verdict_of(elsewhere, recompiled(guard, 1, "program")) == "unreached"
 
 
+def test_what_another_program_does_says_nothing_of_a_file() -> None:
+    """Of a folder each script is run; names as short as `x` or `step` are in all of them."""
+    counter, off = found(10, code="PTR202"), found(10, code="PTS306")
+    again = (Recompile("/p/other.py", 3, "g", ("self.x == 0",)),)
+    sites = {
+        "sites": [{"path": "/p/other.py", "line": 3, "made": 1, "calls": 2, "graphs": 2, "in_place": False}]
+    }
+
+    def verdicts(**came: Any) -> list[tuple[str | None, str]]:
+        details = {**sites, "covers": ("/p/other.py",)}
+        runs = [run(probe, recompiles=again, details=details, **came) for probe in ("recorded", "program")]
+        judged = judge([counter, off], Events(tuple(runs)), FILES)
+        return [
+            (each.verdict, (each.evidence or {}).get("reason", "")[:21]) for each in judged if each.line == 10
+        ]
+
+    assert verdicts() == [("unreached", ""), ("unreached", "only a run of the pro")]
+    came = verdicts(ran={PATH: {10: 1}})
+    assert came == [("confirmed", "recompiled because se"), ("unreached", "what the program comp")]
+
+
 @pytest.mark.parametrize(("line", "verdict"), [(10, "confirmed"), (11, "unreached")])
 def test_a_number_that_a_break_read_out_is_one_for_the_code_behind_it(line: int, verdict: str) -> None:
     again = run("program", recompiles=(Recompile(PATH, line, "f", ("___stack0 == 1.0",)),))
