@@ -74,7 +74,8 @@ def _steered_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Findin
 
 def _left_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
     """The ids of breaks that leave whole functions to Python, at so many places below one root that next to nothing is
-    gained until all of them are mended, and the one that tells them. Notes of what stays as it is count as well."""
+    gained until all of them are mended, and the one that tells them. Notes of what stays as it is count as well. Edits
+    that are ready for all of them need no such decision."""
     leave = (
         f
         for f in findings
@@ -85,7 +86,8 @@ def _left_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]
         and f.price.gives_up in ("function", "caller")
     )
     for several in _below(leave):
-        yield from _all_told([f for f in several if _is_told(f)] if len(several) >= WHOLE else ())
+        if len(several) >= WHOLE and not all(map(is_ready, several)):
+            yield from _all_told([f for f in several if _is_told(f)])
 
 
 def _is_told(finding: Finding) -> bool:

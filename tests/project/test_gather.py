@@ -1012,13 +1012,20 @@ def test_what_steers_one_root_all_over_is_told_once(
     assert len(found) == told
 
 
-@pytest.mark.parametrize(("places", "noted", "told"), [(4, 0, 4), (5, 0, 1), (3, 2, 1)])
+@pytest.mark.parametrize(
+    ("places", "steers_by", "noted", "told"),
+    [
+        (4, "x, k = x * 2, k + 1", 0, 4),
+        (5, "x, k = x * 2, k + 1", 0, 1),
+        (3, "x, k = x * 2, k + 1", 2, 1),  # notes of what no repair keeps in the graph count as well
+        (5, "x = x * 2", 0, 5),  # an edit is ready for each
+    ],
+)
 def test_what_leaves_functions_to_python_all_over_is_told_once(
-    capsys: pytest.CaptureFixture[str], places: int, noted: int, told: int
+    capsys: pytest.CaptureFixture[str], places: int, steers_by: str, noted: int, told: int
 ) -> None:
-    """Notes of what no repair keeps in the graph count as well."""
     steers = "\ndef f{i}(x: torch.Tensor):\n    for k in range(3):\n        {does}\n    return x\n"
-    does = [f"if x.sum() > k + {i}:\n            x = x * 2" for i in range(places)]
+    does = [f"if x.sum() > k + {i}:\n            {steers_by}" for i in range(places)]
     does += ["x = x + random.random() * 2", "time.sleep(k)"][:noted]
     functions = "".join(steers.format(i=i, does=done) for i, done in enumerate(does))
     calls = "".join(f"        x = f{i}(x)\n" for i in range(len(does)))
