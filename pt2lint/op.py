@@ -93,7 +93,8 @@ Names of operations:
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads, or
                     an item of one under a text; args: 0 the value; details: "head", the compiled module's expression,
                     "use", "at", "to" and "counts" as above, "becomes": "input" where it is no module's; at the argument
-                    of a call that has a method assign it: "sets", the attribute, and "through", the method
+                    of a call that has a method assign it: "sets", the attribute, and "through", the method; at the
+                    call of a method that counts in it, also "by", the type of number that it adds
 - `set global of compiled`  code that is not compiled assigns a whole number to a global, to an attribute of an object
                     that is one, or to a constant place of a list or a dictionary that is, or a loop at the top of the
                     file binds it, which compiled code of the file reads; args: 0 the value; details: "to" and "at",

@@ -97,6 +97,9 @@ class AttributeSet(Rule):
         often = "after some iterations" if steps else "in every iteration"
         kind = "text" if what == "text" else "number"
         which = f", and `{op.detail('through')}` makes it `{op.detail('sets')}`" if op.detail("sets") else ""
+        says = f"`{self.text(node)}` is another {kind} {often}{which}"
+        if op.detail("by"):
+            says = f"`{self.text(node)}` makes `{op.detail('sets')}` another number {often}"
         costs = (
             "reads: it is compiled for the first, and then once more, for any"
             if once
@@ -105,13 +108,18 @@ class AttributeSet(Rule):
         self.report(
             node,
             op,
-            f"`{self.text(node)}` is another {kind} {often}{which}, which `{op.detail('to')}` {costs}; a buffer "
-            "that is filled costs none",
+            f"{says}, which `{op.detail('to')}` {costs}; a buffer that is filled costs none",
             severity="note" if once or steps else None,
         )
 
     def is_stepped(self, node: cst.CSTNode, op: Op, turns: Turns) -> bool:
-        """Whether a function of which nobody knows at how many turns it gives another number makes it."""
+        """Whether a function of which nobody knows at how many turns it gives another number makes it, or an `if`
+        decides at which turns a method counts."""
+        if op.detail("by"):
+            here = self.function.parent(node)
+            while here is not None and here not in turns.loops and not isinstance(here, cst.If | cst.IfExp):
+                here = self.function.parent(here)
+            return isinstance(here, cst.If | cst.IfExp)
         value = self.value(node, op)
         return value is not None and turns.helped(value) and turns.helped_by_steps(value)
 
@@ -127,6 +135,8 @@ class AttributeSet(Rule):
     def changing(self, node: cst.CSTNode, op: Op, turns: Turns) -> str | None:
         """Whether it is set to a "number", a "fraction" or a "text" that is another one in every iteration."""
         word = op.arg(0)
+        if op.detail("by"):
+            return "number" if word == "int" else "fraction"
         if op.detail("sets") and isinstance(node, cst.BaseExpression):
             return self.kind(node, word, turns)
         statement = self.function.parent(node)

@@ -174,6 +174,47 @@ class Bank(torch.nn.Module):
 
 torch.compile(Bank())(torch.ones(3))
 """,
+    "a method that counts": """
+class Grown(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(3, 3) for _ in range(12))
+        self.depth = 1
+        self.rate = 0.5
+        self.unread = 0
+        self.register_buffer("seen", torch.tensor(0))
+
+    def grow(self):
+        self.depth += 1
+
+    def soften(self):
+        self.rate -= 0.01
+
+    def count(self):
+        self.unread += 1
+        self.seen += 1
+
+    def reset(self):
+        if self.depth > 3:
+            self.depth += 1
+
+    def forward(self, x):
+        for layer in self.layers[: self.depth]:
+            x = layer(x)
+        return x * self.rate + self.seen
+
+net = Grown()
+fast = torch.compile(net)
+for epoch in range(12):
+    fast(torch.ones(2, 3))
+    net.grow()  # PTR211
+    net.soften()  # PTR211: a note
+    net.count()
+    net.reset()
+    if epoch % 3 == 0:
+        net.grow()  # PTR211: a note
+net.grow()
+""",
     "what a function makes of a loop's number": """
 class Block(torch.nn.Module):
     def __init__(self):

@@ -452,7 +452,7 @@ class CompiledCalls:
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """Code that is not compiled calls a method that sets an attribute of a compiled module, or of one inside of
-        it, to what it is given: `model.set_epoch(epoch)`."""
+        it, to what it is given: `model.set_epoch(epoch)`; or one that counts in it: `model.grow()`."""
         if (
             not isinstance(func, Func)
             or not isinstance(func.bound, Instance)
@@ -478,6 +478,15 @@ class CompiledCalls:
                 words = {"head": ast.unparse(node.func.value), **read}
                 words |= {"sets": attribute, "through": title(func), **self.counts(frame)}
                 self.at.notebook.note(argument, "set attribute of compiled", frame, args=sorts, details=words)
+        for attribute, amount in _counts(func.node):
+            held = self.at.objects.state(func.bound).get(attribute, UNKNOWN)
+            read = self.read_in(func.bound, attribute)
+            if read and all(isinstance(one, Py) for one in options(held)):  # no buffer
+                words = {"head": ast.unparse(node.func.value), **read, **self.counts(frame)}
+                words |= {"sets": attribute, "through": title(func), "by": amount}
+                self.at.notebook.note(
+                    node, "set attribute of compiled", frame, args={0: amount}, details=words
+                )
 
     def read_in(self, owner: Instance, attribute: str, key: Value | None = None) -> dict[str, str]:
         """What compiled methods of the module do with its attribute, which is no property, or with the item under a key
@@ -600,6 +609,16 @@ def _sets(method: FunctionNode) -> Iterator[tuple[bool, str, str]]:
             target = part.targets[0]
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
                 yield target.value.id == "self", target.attr, part.value.id
+
+
+def _counts(method: FunctionNode) -> Iterator[tuple[str, str]]:
+    """`self.depth += 1` at each run of the method: which attribute, and by what type of number."""
+    for part in method.body:
+        if isinstance(part, ast.AugAssign) and isinstance(part.op, (ast.Add, ast.Sub)):
+            amount = getattr(part.value, "value", None)
+            if isinstance(part.target, ast.Attribute) and is_name(part.target.value, own_name(method)):
+                if type(amount) in (int, float):
+                    yield part.target.attr, type(amount).__name__
 
 
 def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:
