@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+import libcst as cst
+
+from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 METHODS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
@@ -57,7 +60,8 @@ class LoggingCall(GraphBreak):
     ones out.
 
     ## Versions
-    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.
+    Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; `logging.getLogger()` without a
+    name on 2.6 alone.
     """
 
     code = "PTB102"
@@ -97,8 +101,15 @@ class LoggingCall(GraphBreak):
         "import logging\nlogging.debug('a')\nreturn x + 1",
     )
     VALID = (
+        "import logging\nlog = logging.getLogger()\nreturn x + 1",
         "class Log:\n    def info(self, m):\n        return None\nlogger = Log()\ndef f(x, m, i):\n"
         "    logger.info('a')\n    return x + 1",
         "import warnings\ndef f(x, m, i):\n    return x + 1\ndef old():\n    warnings.warn('old')",
         "import warnings\nif x.dim() > 3:\n    raise ValueError('a')\nreturn x + 1",
     )
+
+    def check(self, node: cst.CSTNode, op: Op) -> None:
+        nameless = op.name == "call logging.getLogger" and not op.args
+        if nameless and self.function.target >= (2, 9):
+            return  # the root's logger is a constant there
+        self.breaks(node, op, self.says)
