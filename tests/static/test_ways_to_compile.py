@@ -186,6 +186,15 @@ def test_each_of_many_functions_that_one_helper_compiles(call: str, breaks: str)
     assert len(lint(["m.py"], Settings(roots="explicit"), {"m.py": code}).findings) == 14
 
 
+def test_what_plain_code_computes_is_an_input_of_what_is_compiled() -> None:
+    code = (
+        "import torch\n\ndef exchanged(x):\n    x.data = x * 2\n    return x\n\ndef widened(x):\n    x.unsqueeze_(0)\n"
+        "    return x\n\ndef main():\n    for f in (exchanged, widened):\n        torch.compile(f)(torch.ones(3) + 1)\n"
+    )
+    found = lint(["m.py"], Settings(roots="explicit", select=("PTB",)), {"m.py": code}).findings
+    assert [(f.code, f.line) for f in found] == [("PTB164", 8)]  # each as torch 2.6 to 2.15 have it
+
+
 LIBRARIES_COMPILE = """
 import torch
 from diffusers import ModelMixin

@@ -24,6 +24,7 @@ from pt2lint.static.values import (
     Union,
     Value,
     Wrapped,
+    as_input,
     is_from_outside,
     is_none,
     join_all,
@@ -201,6 +202,8 @@ class Calls:
             foreign = isinstance(func.inner, Ext)
             compiled = entry(frame.module, frame.unit)
             compiled.guards += self.roots.as_whole(func)
+            args = [as_input(given) for given in args]
+            kwargs = {key: as_input(given) for key, given in kwargs.items()}
             self.at.notebook.quiet += foreign
             try:
                 return self.apply(func.inner, args, kwargs, node, compiled, spread)
