@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pt2lint.static.values import OUTSIDE, Class, Dict, Func, Instance, Py, Seq, Tensor, Value
+import builtins
+
+from pt2lint.static.values import OUTSIDE, Class, Dict, Ext, Func, Instance, Py, Seq, Tensor, Value
 
 NUMBERS = {"builtins.int", "builtins.float"}
 
@@ -12,6 +14,8 @@ def is_instance(value: Value, names: tuple[str, ...], foreign: bool) -> bool | N
 
     `foreign` says that the value is an object of a class of the project with bases outside of it.
     """
+    if "builtins.type" in names and _is_class(value):
+        return True
     if isinstance(value, Tensor):
         return _tensor(value, names)
     if isinstance(value, Py):
@@ -34,6 +38,15 @@ def is_instance(value: Value, names: tuple[str, ...], foreign: bool) -> bool | N
     if isinstance(value, (Instance, Func, Class)) and _all(names, "builtins.", "torch.Tensor", "numpy."):
         return None if foreign else False
     return None
+
+
+def _is_class(value: Value) -> bool:
+    if not isinstance(value, Ext) or value.receiver is not None:
+        return isinstance(value, Class)
+    owner, _, name = value.name.rpartition(".")
+    if owner == "builtins":
+        return isinstance(getattr(builtins, name, None), type)
+    return owner.startswith("torch") and name[:1].isupper()
 
 
 def _tensor(value: Tensor, names: tuple[str, ...]) -> bool | None:

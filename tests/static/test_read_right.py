@@ -19,6 +19,16 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "a class is a type": """
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, named=torch.relu):
+        for kind in (torch.Tensor, nn.Linear, M, int):
+            if not isinstance(kind, type):
+                x.item()
+        if isinstance(named, type):
+            return x
+        return x.item()  # PTB103
+""",
     "a class pattern narrows": """
 class M(nn.Module):
     def forward(self, x: torch.Tensor | int | None, other: torch.Tensor | str):
