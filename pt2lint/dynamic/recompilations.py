@@ -21,6 +21,14 @@ DEFAULT_MODE = ("default", "again", "given", "varied", "program", "trace")
 CALLED_AGAIN = ("again", "given", "program", "trace")
 # Findings that say that compiled code makes a constant of a size.
 KEEPS_SIZES = ("PTR214",)
+# What guards call in Dynamo's own words, where what is compiled again is torch's code: a module's arguments and
+# parameters, the optimizer.
+SHOWN_BY = {
+    "PTR212": re.compile(r"tensor 'args\[\d+\]' size mismatch at index 0"),
+    "PTR223": re.compile(r"___check_obj_id\(.*type=<class '.*\boptim\b"),
+    "PTR227": re.compile(r"tensor 'args\[\d+\]' size mismatch at index [1-9]"),
+    "PTR228": re.compile(r"_parameters\[.*requires_grad mismatch"),
+}
 # And that what a graph break reads out is one for the code behind it.
 READ_BY_BREAK = ("PTR221",)
 LEFT_BY_BREAK = re.compile(r"___stack\d+")  # Dynamo's name for it
@@ -124,7 +132,11 @@ _SHAPE = re.compile(r"tensor '.+?' (?:size|stride|rank|shape)|size mismatch|\.si
 def guard_subject(guard: str) -> str:
     """What a guard is about: the last name in its left side ("L['self'].step == 1" gives "step")."""
     tensor = _TENSOR.search(guard)
-    left = tensor["name"] if tensor else re.split(r"\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
+    left = (
+        tensor["name"]
+        if tensor
+        else re.split(r", type=<|\s(?:==|!=|<=|>=|<|>|is|in)\s", guard, maxsplit=1)[0]
+    )
     names = [name for pair in re.findall(r"\['([^']+)'\]|([A-Za-z_]\w*)", left) for name in pair if name]
     ignored = {
         "L",
@@ -186,6 +198,9 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
     if named or any("` of `" in step.message for step in finding.flow):
         if not theirs:
             return False  # said of a call: inputs that we varied ourselves show nothing of it
+    own_words = SHOWN_BY.get(finding.code)
+    if own_words and theirs and own_words.search(group.guard(group.first)):
+        return True
     if finding.code in READ_BY_BREAK and LEFT_BY_BREAK.fullmatch(group.subject):
         break_ = files.statements(path)
         first, last = break_.span(finding.line) if break_ else (finding.line, finding.line)

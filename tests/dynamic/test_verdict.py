@@ -370,6 +370,7 @@ def test_a_size_that_stays_a_constant_confirms_that_it_is_kept(times: int, verdi
 
 
 SIZE = "tensor 'x' size mismatch at index {}. expected 3, actual 4"
+OTHER_OPTIMIZER = "___check_obj_id(args[0], 1), type=<class 'torch.optim.adam.Adam'>"
 
 
 @pytest.mark.parametrize(
@@ -382,6 +383,16 @@ SIZE = "tensor 'x' size mismatch at index {}. expected 3, actual 4"
         ("PTR222", "tensor 'other' requires_grad mismatch. expected requires_grad=1", "confirmed"),
         ("PTR222", "GLOBAL_STATE changed: grad_mode autocast(cpu)_enabled", "confirmed"),
         ("PTR207", "GLOBAL_STATE changed: grad_mode", "unreached"),
+        ("PTR212", SIZE.format(0).replace("'x'", "'args[0]'"), "confirmed"),  # of a module of torch
+        ("PTR212", SIZE.format(1).replace("'x'", "'args[0]'"), "unreached"),
+        ("PTR227", SIZE.format(1).replace("'x'", "'args[0]'"), "confirmed"),
+        ("PTR223", OTHER_OPTIMIZER, "confirmed"),
+        ("PTR201", OTHER_OPTIMIZER, "unreached"),
+        (
+            "PTR228",
+            "tensor 'fn._parameters['bias']' requires_grad mismatch. expected requires_grad=0",
+            "confirmed",
+        ),
         ("PTR221", SIZE.format(0), "unreached"),  # the number that the break read out is `x == 3`
         ("PTR221", "x.size()[0] == 3", "unreached"),
         ("PTR221", "x == 3", "confirmed"),
@@ -521,6 +532,7 @@ def test_a_run_shows_what_became_of_a_compilation(
         ("tensor 'L['x']' size mismatch at index 0. expected 3, actual 4", "x"),
         ("len(L['items']) == 2", "items"),
         ("tensor 'self.scale' dtype mismatch. expected Float, actual BFloat16", "scale"),
+        ("___check_obj_id(args[0], 1), type=<class 'torch.optim.adam.Adam'>", "args"),
     ],
 )
 def test_guard_subject(guard: str, subject: str) -> None:
