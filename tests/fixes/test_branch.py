@@ -180,6 +180,26 @@ def test_cond(name):
         assert (comment in after) == (comment in source)
 
 
+CUT = """
+def f(x: torch.Tensor):
+    good, n = x > 0, (x > 0).sum()
+    few = n < 3
+    y = x[:2] if x.dim() == 1 else x
+    if few:
+        good = good[:2]
+    if few:
+        y = y.where(good, 0)
+    return y
+"""
+
+
+def test_what_the_same_test_cut_to_a_size_is_not_computed_elsewhere():
+    code = function_code(HEAD + CUT)
+    assert isinstance(to_where(code, nodes(code, cst.If)[1]), Refusal)
+    other = function_code(HEAD + CUT.replace("good[:2]", "good & (x < 9)"))
+    assert isinstance(to_where(other, nodes(other, cst.If)[1]), Fix)
+
+
 ANEW = """
 def f(x: torch.Tensor):
     top = 9
