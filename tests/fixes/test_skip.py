@@ -304,6 +304,7 @@ def test_two_tensors_are_both_selected():
         WAYS["drawn by Python"].replace("random.random()", "random.gauss(0, 1)"),
         WAYS["read out of a tensor"].replace("rand(1)", "rand(2)[0]"),
         WAYS["continue with an else"] + "x = x + 1\n",
+        "if synced:\n    x = self.layers[0](x)\nelif random.random() >= self.rate:\n    x = self.layers[0](x)\n",
     ],
 )
 def test_refused(text):

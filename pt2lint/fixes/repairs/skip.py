@@ -89,8 +89,8 @@ def compute_and_select(
     """
     kind = kind or guess(function)
     statement = _asking(function, node)
-    if not isinstance(statement, cst.If):
-        return Refusal("no `if`")
+    if not isinstance(statement, cst.If) or block_of(function, statement) is None:
+        return Refusal("no `if` of its own")
     skip = (
         _by_continue(function, statement)
         or _by_run(function, statement)
