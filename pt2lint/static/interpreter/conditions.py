@@ -59,52 +59,11 @@ class Conditions:
             known = self.test(node.operand, env, frame)
             return (BOOL, None) if known is None else (Py("bool", not known), not known)
         if isinstance(node, ast.BoolOp):
-            inner = dict(env)
-            is_and = isinstance(node.op, ast.And)
-            outcomes: list[bool | None] = []
-            doubts = 0
-            before = frame.guards
-            for part in node.values:
-                known = self.test(part, inner, frame)
-                outcomes.append(known)
-                if known is (not is_and):
-                    # `a and False`: false, whatever a was.
-                    self.at.notebook.doubt -= doubts
-                    frame.guards = before
-                    return Py("bool", known), known
-                if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
-                    doubts, self.at.notebook.doubt = doubts + 1, self.at.notebook.doubt + 1
-                if known is None:
-                    frame.guards = self.asked.where(part, is_and, inner, frame)
-                self.narrow(part, inner, is_and, frame)
-            frame.guards = before
-            self.at.notebook.doubt -= doubts
-            for name in [name for name in inner if name not in env]:
-                if "." not in name:  # what `:=` names; of attributes that holds in here alone
-                    env[name] = inner[name]
-            if all(o is is_and for o in outcomes):
-                return Py("bool", is_and), is_and
-            return BOOL, None
+            return self._joined(node, env, frame)
         value = self.at.expressions.eval(node, env, frame)
         tensor = tensor_of(value)
         if tensor is not None:
-            noted = node is not self.asserted and self.at.notebook.listens("test tensor", frame)
-            if noted and not self.tested_before(value, frame):
-                if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
-                    tensor = tensor.but(sure=False)
-                if isinstance(node, ast.Name) and tensor.is_used_alone:
-                    tensor = tensor.but(
-                        sure=False
-                    )  # whoever asks whether it is there knows it as something else
-                array = {"array": "yes"} if tensor.array else None
-                before = frame.guards
-                if isinstance(node, (ast.Name, ast.Attribute)):
-                    frame.guards = self.asked.of_kept(node, env, frame)
-                frame.guards = self.asked.of_branch(node, env, frame)
-                self.at.notebook.note(node, "test tensor", frame, about=tensor, details=array)
-                frame.guards = before
-                if frame.region and frame.inside is None:
-                    resumed(env)
+            self._note_test(node, value, tensor, env, frame)
             return value, None
         if isinstance(value, Instance):
             truth_asked(self.at, value, node, frame)
@@ -114,6 +73,55 @@ class Conditions:
                 self.at.notebook.note(node, "test uncalled", frame)
         self.asks_for_truth(node, value, frame)
         return value, self.by_length(node, env) if known is None else known
+
+    def _joined(self, node: ast.BoolOp, env: Env, frame: Frame) -> tuple[Value, bool | None]:
+        """`a and b`, `a or b`: each is asked under what those before it have to be."""
+        inner = dict(env)
+        is_and = isinstance(node.op, ast.And)
+        outcomes: list[bool | None] = []
+        doubts = 0
+        before = frame.guards
+        for part in node.values:
+            known = self.test(part, inner, frame)
+            outcomes.append(known)
+            if known is (not is_and):
+                # `a and False`: false, whatever a was.
+                self.at.notebook.doubt -= doubts
+                frame.guards = before
+                return Py("bool", known), known
+            if self.unlikely(part, inner, frame) if is_and else self.likely(part, inner, frame):
+                doubts, self.at.notebook.doubt = doubts + 1, self.at.notebook.doubt + 1
+            if known is None:
+                frame.guards = self.asked.where(part, is_and, inner, frame)
+            self.narrow(part, inner, is_and, frame)
+        frame.guards = before
+        self.at.notebook.doubt -= doubts
+        for name in [name for name in inner if name not in env]:
+            if "." not in name:  # what `:=` names; of attributes that holds in here alone
+                env[name] = inner[name]
+        if all(o is is_and for o in outcomes):
+            return Py("bool", is_and), is_and
+        return BOOL, None
+
+    def _note_test(self, node: ast.expr, value: Value, tensor: Tensor, env: Env, frame: Frame) -> None:
+        if node is self.asserted or not self.at.notebook.listens("test tensor", frame):
+            return
+        if self.tested_before(value, frame):
+            return
+        if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
+            tensor = tensor.but(sure=False)
+        if isinstance(node, ast.Name) and tensor.is_used_alone:
+            # Whoever asks whether it is there knows it as something else.
+            tensor = tensor.but(sure=False)
+        array = {"array": "yes"} if tensor.array else None
+        before = frame.guards
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            frame.guards = self.asked.of_kept(node, env, frame)
+        frame.guards = self.asked.of_branch(node, env, frame)
+        self.at.notebook.note(node, "test tensor", frame, about=tensor, details=array)
+        frame.guards = before
+        if frame.region and frame.inside is None:
+            resumed(env)
 
     def asks_for_truth(self, node: ast.expr, value: Value, frame: Frame) -> None:
         """Note the test of a module that torch.compile wrapped, which Python asks for its length."""
