@@ -405,7 +405,7 @@ class Functions:
                 told = parameter.annotation is not None and (i < given or name in kwargs)
                 if told and tensor_of(value) is not None and self.usage.is_counted(func, name):
                     value = UNKNOWN  # the number that a caller gives, annotated like its neighbours
-            else:
+            elif parameter.annotation is not None or isinstance(value, Union):
                 value = self._as_promised(value, func, parameter, frame, made)
             env[name] = value
         if a.vararg is not None:
