@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -132,6 +133,25 @@ def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch
         "configs={'kind': 'gelu', 'kernel_sizes': [3, 5], 'hidden_size': 8, 'factor': 8}",
         "Words": "made-up inputs: x float32[2, 8], x_lengths int64[2], depths=(2, 2), cfg={'dim': 8}",
     }
+
+
+def test_a_package_without_an_init_file_is_imported_as_one(tmp_path: Any) -> None:
+    """It is one as far out as the relative imports of a file reach."""
+    (tmp_path / "outer_made_up" / "inner").mkdir(parents=True)
+    (tmp_path / "outer_made_up" / "scale.py").write_text("SCALE = 2\n")
+    (tmp_path / "outer_made_up" / "inner" / "shift.py").write_text("SHIFT = 1\n")
+    net = tmp_path / "outer_made_up" / "inner" / "net.py"
+    net.write_text(
+        "import torch\nfrom .shift import SHIFT\nfrom ..scale import SCALE\n"
+        "class Net(torch.nn.Module):\n    def forward(self, x):\n        return x * SCALE + SHIFT\n"
+    )
+    assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
+    whole = tmp_path / "outer_made_up" / "whole_made_up" / "__init__.py"
+    whole.parent.mkdir()
+    whole.with_name("shift.py").write_text("SHIFT = 1\n")
+    whole.write_text(net.read_text().replace("from ..scale import SCALE\n", "SCALE = __name__.count('.')\n"))
+    assert made(whole)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
+    assert "whole_made_up" in sys.modules
 
 
 def test_values_of_the_project_are_looked_for_within_bounds(

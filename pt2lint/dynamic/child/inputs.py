@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import glob
 import importlib
@@ -50,10 +51,22 @@ def _folder_with(name: str, path: str) -> str | None:
     return None
 
 
+def _dots(path: str) -> int:
+    """How many folders outwards the relative imports of a file reach: 1 for `from .a import b`."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, ValueError, SyntaxError):
+        return 0  # importing it says so
+    return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
+
+
 def _imported(path: str) -> ModuleType:
     folder, name = os.path.split(path)
     parts: list[str] = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
-    while os.path.exists(os.path.join(folder, "__init__.py")):
+    outwards = _dots(path) - (name == "__init__.py")
+    # A folder that a relative import reaches is a package without an __init__.py, too.
+    while os.path.exists(os.path.join(folder, "__init__.py")) or 0 < len(parts) <= outwards:
         folder, package = os.path.split(folder)
         parts.insert(0, package)
     if folder not in sys.path:
