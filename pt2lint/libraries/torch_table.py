@@ -23,7 +23,8 @@ TENSORS = ("input", "other", "self")
 _KEEPS_DTYPE = frozenset(
     "view reshape permute transpose t unsqueeze squeeze flatten expand expand_as repeat contiguous clone detach "
     "flip roll narrow select index_select gather chunk split unbind movedim swapaxes view_as reshape_as cpu cuda "
-    "repeat_interleave masked_fill tile zeros_like ones_like empty_like full_like new_zeros new_ones new_full "
+    "repeat_interleave masked_fill tile zeros_like ones_like empty_like full_like new new_zeros new_ones new_full "
+    "new_empty new_tensor "
     "bitwise_not bitwise_and bitwise_or bitwise_xor masked_select triu tril cat stack".split()
 )
 
