@@ -1916,6 +1916,16 @@ class M(nn.Linear):
         ("self.packed != 'rows'", "x = x + torch.unique(x).numel()", "PTB121", ""),
         ("mask is None", "x = x + torch.unique(x).numel()", "PTB121", ""),
         ("x.dtype == torch.float16", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("self.kind == 'sum'", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("self.kind == 'sum' or self.kind == 'all'", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("self.kind in ('all', 'sum')", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        ("way == 'sum'", "x = x + torch.unique(x).numel()", "PTB121", ""),
+        (
+            "self.packed == 'sum' or self.packed == 'all'",
+            "x = x + torch.unique(x).numel()",
+            "PTB121",
+            OPTIONAL,
+        ),
         ("mask is not None", "x = x * x.sum().item()", "PTB103", ""),
         ("mask is not None", "x = torch.cat([x[x > 0], x[0]])", "PTB120", ""),
     ],
@@ -1923,11 +1933,12 @@ class M(nn.Linear):
 def test_what_an_option_leads_to(tmp_path: Path, test: str, statement: str, only: str, note: str) -> None:
     code = f"""
 class M(nn.Linear):
-    def __init__(self, packed):
+    def __init__(self, packed, kind="sum"):
         super().__init__(2, 2)
         self.packed = packed
+        self.kind = kind
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, way: str = "sum"):
         x = super().forward(x)
         if {test}:
             {statement}

@@ -429,10 +429,13 @@ class Asked:
         equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
         if sort is None and equal and UNKNOWN in options(values[0]) and self._is_looked_up(left, right):
             return CHOSEN
-        if sort is not None and equal is not none:
+        if sort is not None and equal is not none and not self._is_so_by_default(test, outcome, frame):
             # Whether the project gives an option that is None by default was asked above.
             return GIVEN if sort == ARGUMENT else sort if none else CHOSEN
         return sort
+
+    def _is_so_by_default(self, test: ast.Compare, outcome: bool, frame: Frame) -> bool:
+        return is_by_default(test, frame) is outcome or self.defaults.is_so(test, outcome, frame)
 
     def _is_left_empty(self, test: ast.expr, outcome: bool) -> bool:
         """Whether a list has to have nothing that a loop before puts something in at each turn."""

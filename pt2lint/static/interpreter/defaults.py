@@ -242,6 +242,16 @@ class Defaults:
         option = made.values[0] if made is not None and len(made.values) == 1 else None
         return made is not None and self._is_other_option(made, option, test, outcome)
 
+    def is_so(self, test: ast.Compare, outcome: bool, frame: Frame) -> bool:
+        """Whether a test of an option of `__init__` comes out so with what that is by default."""
+        place = looked_up(test.left, frame.block, looks=False)
+        made = self._set_by_init(place, frame)
+        option = made.values[0] if made is not None and len(made.values) == 1 else None
+        if made is None or not isinstance(option, ast.Name):
+            return False
+        default = self._default(made, option.id)
+        return default is not None and came_out(test, default) is outcome
+
     def _is_other_option(
         self, made: _Made, option: ast.expr | None, test: ast.expr, outcome: bool, depth: int = 0
     ) -> bool:
