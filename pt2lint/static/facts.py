@@ -187,11 +187,11 @@ def _way(old: Op, new: Op) -> dict[str, Any]:
     ways = [op for op in ways if op.flow] or ways
     ways = [op for op in ways if not op.rare] or ways
     way = next((op for op in ways if op.caller), ways[0])
-    layers = any(op.layers for op in ways)
     return {
         "flow": way.flow,
         "caller": way.caller,
-        "layers": layers,
+        "layers": any(op.layers for op in ways),
+        "parts": any(op.parts for op in ways),
         "before": way.before,
         "after": way.after,
     }
@@ -200,15 +200,19 @@ def _way(old: Op, new: Op) -> dict[str, Any]:
 def _where(old: Op, new: Op) -> dict[str, Any]:
     """Under which conditions an operation runs that was noted twice: where it is traced, and sure, else what holds for
     both."""
+    one, other = old, new
     if old.region is not new.region:
-        one = old if old.region else new
-        return {"when": one.when, "rare": one.rare, "open": one.open}
-    if old.sure is not new.sure:
-        one = old if old.sure else new
-        return {"when": one.when, "rare": one.rare, "open": one.open}
-    when = tuple(text for text in old.when if text in new.when)
-    rare = (old.rare or new.rare) if old.rare and new.rare else ""
-    return {"when": when, "rare": rare, "open": old.open and new.open}
+        one = other = old if old.region else new
+    elif old.sure is not new.sure:
+        one = other = old if old.sure else new
+    when = tuple(text for text in one.when if text in other.when)
+    return {
+        "when": when,
+        "rare": other.rare and one.rare,
+        "open": one.open and other.open,
+        "optional": one.optional and other.optional and bool(when),
+        "whole": one.whole and other.whole,
+    }
 
 
 def called_from_elsewhere(groups: Sequence[Group]) -> Iterator[tuple[str, list[Group]]]:

@@ -718,6 +718,26 @@ def test_what_runs_in_eager_mode_too_is_judged_by_where_it_is_traced(rare: str) 
         assert (both.region, both.when, both.rare) == (True, ("x",), rare)
 
 
+def test_what_several_groups_of_files_lead_to_needs_an_option_where_each_of_them_does() -> None:
+    chosen = Op("Tensor.item", 1, 1, 1, 5, when=("x.dim() == 1", "not isinstance(x, list)"), optional=True)
+    plain = chosen._replace(when=("x.dim() == 1",), optional=False)
+    other = chosen._replace(when=("self.kind == 'rows'",))
+    for one in (plain, other):
+        assert [both.optional for both in (merged(one, chosen), merged(chosen, one))] == [False, False]
+    assert merged(chosen, chosen).optional
+    edge, whole = plain._replace(parts=False), plain._replace(whole=True)
+    assert [merged(*both).parts for both in ((plain, edge), (edge, plain), (edge, edge))] == [
+        True,
+        True,
+        False,
+    ]
+    assert [merged(*both).whole for both in ((plain, whole), (whole, plain), (whole, whole))] == [
+        False,
+        False,
+        True,
+    ]
+
+
 FUNCTION = """
 class Scaled(torch.autograd.Function):
     @staticmethod
