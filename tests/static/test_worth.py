@@ -116,6 +116,39 @@ class Model(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("given", "kept", "call", "note"),
+    [
+        ("part: nn.Module", "part", "x = self.kept(x)", ""),
+        (
+            "parts: list[nn.Module]",
+            "nn.ModuleList(parts)",
+            "for part in self.kept:\n            x = part(x)",
+            "",
+        ),
+        ("parts", "nn.ModuleList(parts)", "x = sum([part(x) for part in self.kept])", ""),
+        ("parts", "parts", "for part in self.kept:\n            x = x + part", WEIGHTLESS),
+        ("part: nn.Module", "part", "x = x * self.kept.rate", WEIGHTLESS),
+        ("x", "nn.ModuleList([nn.ReLU()])", "for part in self.kept:\n            x = part(x)", WEIGHTLESS),
+    ],
+)
+def test_the_parts_that_a_module_is_given_and_calls_may_hold_weights(
+    tmp_path: Path, given: str, kept: str, call: str, note: str
+) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self, {given}):
+        super().__init__()
+        self.kept = {kept}
+
+    def forward(self, x: torch.Tensor):
+        x = {ITEM}
+        {call}
+        return x
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
     ("test", "said", "note"),
     [
         ("torch.isnan(x).any() or x.sum() > 9", "'not a number'", WARNS),

@@ -70,17 +70,18 @@ class Weights:
                     return True
             elif isinstance(o, (Seq, Dict)) and depth < 3:
                 inner = [*(o.elts or ())] if isinstance(o, Seq) else [*o.items.values()]
-                if any(self._holds(each, False, depth + 1) for each in [*inner, o.elem]):
+                if any(self._holds(each, called, depth + 1) for each in [*inner, o.elem]):
                     return True
                 if isinstance(o, Seq) and o.elts is None and o.elem is UNKNOWN and called:
                     return True
         return False
 
     def has_weights(self, external: str, called: bool) -> bool:
-        """Whether a module of a library holds weights; one of which nothing is known may, where it is called."""
+        """Whether a module of a library holds weights; one of which nothing is known, or no more than that it is a
+        module, may, where it is called."""
         entry = self.at.models.of(external)
         if entry.forward is None:
-            return called and entry.library is FOREIGN
+            return called and (entry.library is FOREIGN or "module base" in entry.roles)
         return "holds weights" in entry.roles
 
 
