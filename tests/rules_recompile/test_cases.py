@@ -174,6 +174,25 @@ class Bank(torch.nn.Module):
 
 torch.compile(Bank())(torch.ones(3))
 """,
+    "a number set in a module that is compiled with dynamic=False": """
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1.0
+
+    def forward(self, x):
+        return x * self.scale
+
+net = Scaled()
+other = Scaled()
+fast = torch.compile(net, dynamic=False)
+also = torch.compile(other)
+for step in range(12):
+    net.scale = step / 12  # PTR211
+    fast(torch.ones(3))
+    other.scale = step / 12  # PTR211: a note
+    also(torch.ones(3))
+""",
     "a method that counts": """
 class Grown(torch.nn.Module):
     def __init__(self):

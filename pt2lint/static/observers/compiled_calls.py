@@ -500,7 +500,13 @@ class CompiledCalls:
         use, reader = found
         if isinstance(key, Py) and not _reads_item(attribute, key.const, reader):
             return {}
-        return {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
+        words = {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
+        given = [
+            settings.get("dynamic")
+            for made, settings in self.at.calls.roots.settings.values()
+            if owner is (made.inner if isinstance(made, Wrapped) else made)
+        ]
+        return words | ({"compile dynamic": "constant False"} if set(given) == {"constant False"} else {})
 
 
 def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:
