@@ -14,7 +14,18 @@ import libcst as cst
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.purity import callee
-from pt2lint.fixes.rewrite import New, Refused, binds, block_of, reads, statements, uses
+from pt2lint.fixes.rewrite import (
+    New,
+    Refused,
+    binds,
+    block_of,
+    enclosing_function,
+    name_in,
+    reads,
+    source,
+    statements,
+    uses,
+)
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children, walk
 
@@ -193,3 +204,16 @@ def keeps_nan_off(
     calls = [one for one in walk(test) if isinstance(one, cst.Call) and callee(one) in _ASKS_FINITE]
     asked = {name for call in calls for name in reads(*(call.args or (call.func,)))}
     return bool(asked & (passes_on(then, names) ^ passes_on(orelse, names)))
+
+
+def check_same_test(function: FunctionCode, node: cst.If | cst.IfExp) -> None:
+    """`if few: mask = mask[:n]` above: what is computed of `mask` where `few` holds has no such shape elsewhere."""
+    owner = enclosing_function(function, node)
+    test, read = source(function, node.test), reads(node)
+    for other in walk(owner.body) if owner is not None else ():
+        if not isinstance(other, cst.If) or other is node or source(function, other.test) != test:
+            continue
+        for part in walk(other.body):
+            name = name_in(part)
+            if name is not None and name.value in read and isinstance(part.value, cst.Subscript):  # type: ignore[attr-defined]
+                raise Refused(f"`{name.value}` is cut to a size where the same test holds")

@@ -195,7 +195,8 @@ def f(x: torch.Tensor):
 
 def test_what_the_same_test_cut_to_a_size_is_not_computed_elsewhere():
     code = function_code(HEAD + CUT)
-    assert isinstance(to_where(code, nodes(code, cst.If)[1]), Refusal)
+    for repair in (to_where, to_cond):
+        assert isinstance(repair(code, nodes(code, cst.If)[1]), Refusal)
     other = function_code(HEAD + CUT.replace("good[:2]", "good & (x < 9)"))
     assert isinstance(to_where(other, nodes(other, cst.If)[1]), Fix)
 

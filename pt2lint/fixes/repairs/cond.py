@@ -8,7 +8,16 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.finding import ONCE_PROVEN
-from pt2lint.fixes.arms import Arms, elements, keeps_nan_off, ordered, read_branch, replacement, under_static
+from pt2lint.fixes.arms import (
+    Arms,
+    check_same_test,
+    elements,
+    keeps_nan_off,
+    ordered,
+    read_branch,
+    replacement,
+    under_static,
+)
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
 from pt2lint.fixes.purity import callee, draws, effect, is_view, number
@@ -50,6 +59,7 @@ def to_cond(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None 
     first use.
     """
     kind = kind or guess(function)
+    check_same_test(function, node)  # torch traces both sides
     try:
         if isinstance(node, cst.IfExp):
             return _cond_expression(function, node, kind)

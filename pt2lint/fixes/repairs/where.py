@@ -9,6 +9,7 @@ import libcst as cst
 from pt2lint.finding import ONCE_PROVEN, Edit, Fix
 from pt2lint.fixes.arms import (
     Arms,
+    check_same_test,
     elements,
     keeps_nan_off,
     ordered,
@@ -32,7 +33,6 @@ from pt2lint.fixes.rewrite import (
     fix,
     fresh,
     live_after,
-    name_in,
     parameters,
     qualified,
     reads,
@@ -70,26 +70,13 @@ def to_where(function: FunctionCode, node: cst.If | cst.IfExp, kind: Kind | None
     function and never changed in place; otherwise unsafe.
     """
     kind = kind or guess(function)
-    _check_same_test(function, node)
+    check_same_test(function, node)
     try:
         if isinstance(node, cst.IfExp):
             return _where_expression(function, node, kind)
         return _where_statement(function, node, kind)
     except cst.ParserSyntaxError:
         return Refusal("a comment stands inside an expression that has to move")
-
-
-def _check_same_test(function: FunctionCode, node: cst.If | cst.IfExp) -> None:
-    """`if few: mask = mask[:n]` above: what is computed of `mask` where `few` holds has no such shape elsewhere."""
-    owner = enclosing_function(function, node)
-    test, read = source(function, node.test), reads(node)
-    for other in walk(owner.body) if owner is not None else ():
-        if not isinstance(other, cst.If) or other is node or source(function, other.test) != test:
-            continue
-        for part in walk(other.body):
-            name = name_in(part)
-            if name is not None and name.value in read and isinstance(part.value, cst.Subscript):  # type: ignore[attr-defined]
-                raise Refused(f"`{name.value}` is cut to a size where the same test holds")
 
 
 def safest_first(*attempts: Repaired) -> tuple[Fix, ...]:
