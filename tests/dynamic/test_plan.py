@@ -10,6 +10,7 @@ import pytest
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import plan, worth_inputs
 from tests.command import here
+from tests.dynamic.conftest import needs_torch
 
 MODEL = "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
 
@@ -27,6 +28,7 @@ def test_a_file_that_is_named_is_run_though_nothing_was_found(
     assert [job.kind for job in jobs] == ["made_up"]
 
 
+@needs_torch
 def test_what_linting_leaves_out_is_not_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What settings exclude, git ignores, or lies in an environment: it may be a script that does harm."""
     for name in ("model.py", "deploy.py", "ignored.py", "venv/tool.py", "env/tool.py"):
