@@ -257,6 +257,8 @@ CALLS = {
     "call builtins.isinstance of an RNN": "isinstance(gru, nn.LSTM)",
     **each("torch.random", "manual_seed", "torch.random.manual_seed(0)"),
     "call torch.random.get_rng_state": "torch.random.get_rng_state()",
+    "call torch.utils.checkpoint.get_device_states": "torch.utils.checkpoint.get_device_states(x)",
+    "call torch.utils.checkpoint.set_device_states": "torch.utils.checkpoint.set_device_states([], [])",
     "call torch.random.set_rng_state": "torch.random.set_rng_state(torch.random.get_rng_state())",
     "call torch.random.seed": "torch.random.seed()",
     "call torch.seed": "torch.seed()",

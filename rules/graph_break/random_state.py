@@ -16,9 +16,9 @@ class RandomState(GraphBreak):
     """The state of a random number generator is read, set or passed on in compiled code.
 
     ## What happens
-    Dynamo does not trace the state of generators: it ends the graph at `torch.manual_seed`,
-    `get_rng_state` and `set_rng_state` (GB0007), at methods of `torch.Generator` (GB7650), and where a
-    generator is made (GB0363) or passed to a function (GB0055).
+    Dynamo does not trace the state of generators: it ends the graph at `torch.manual_seed`, `get_rng_state` and
+    `set_rng_state`, at `get_device_states` and `set_device_states` of `torch.utils.checkpoint` (GB0007), at methods of
+    `torch.Generator` (GB7650), and where a generator is made (GB0363) or passed to a function (GB0055).
 
     ## Example
     ```python
@@ -56,6 +56,7 @@ class RandomState(GraphBreak):
         *calls("torch", "manual_seed initial_seed get_rng_state set_rng_state Generator"),
         *calls("torch.random", "manual_seed get_rng_state set_rng_state"),
         *calls("torch.cuda", "manual_seed manual_seed_all initial_seed get_rng_state set_rng_state"),
+        *calls("torch.utils.checkpoint", "get_device_states set_device_states"),
         *calls("torch.Generator", "manual_seed get_state set_state"),
         *USES,
     )
