@@ -16,6 +16,7 @@ import signal
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ def optimize_in_parts(backend: Any = "eager", **settings: Any) -> Any:
     return _optimize(_backend(backend), **taken)
 
 
+def _sets(function: Any) -> bool:
+    return any(word in inspect.getsource(function) for word in SETS)
+
+
+@cache
+def _is_decorated_so(cls: Any) -> bool:
+    decorators = inspect.getsource(cls).partition("class ")[0] if cls is not None else ""
+    return any(word in decorators for word in SETS)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--truth", type=Path, required=True, help="where to write what was recorded")
 
@@ -61,13 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    def sets(item: Any) -> bool:
-        source = inspect.getsource(item.function)
-        if item.cls is not None:
-            source += inspect.getsource(item.cls).partition("class ")[0]  # its decorators
-        return any(word in source for word in SETS)
-
-    items[:] = [item for item in items if not sets(item)]
+    items[:] = [item for item in items if not (_sets(item.function) or _is_decorated_so(item.cls))]
 
 
 def _too_long(*_: Any) -> None:
