@@ -70,7 +70,7 @@ class Weights:
                     return True
             elif isinstance(o, (Seq, Dict)) and depth < 3:
                 inner = [*(o.elts or ())] if isinstance(o, Seq) else [*o.items.values()]
-                if any(self._holds(each, called, depth + 1) for each in [*inner, o.elem]):
+                if any(self._holds(each, False, depth + 1) for each in [*inner, o.elem]):
                     return True
                 if isinstance(o, Seq) and o.elts is None and o.elem is UNKNOWN and called:
                     return True

@@ -128,8 +128,8 @@ def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
 
 
 class Does(NamedTuple):
-    """The attributes of its object that a method calls, or of which it calls what a loop finds in them, the methods
-    that it calls by `super()`, and whether it may add weights."""
+    """The attributes of its object that a method calls, the methods that it calls by `super()`, and whether it may add
+    weights."""
 
     called: frozenset[str]
     above: frozenset[str]
@@ -145,13 +145,6 @@ def does(method: FunctionNode) -> Does:
 
 def _does(method: FunctionNode) -> Does:
     callees = [node.func for node in _nodes(method) if isinstance(node, ast.Call)]
-    names = {callee.id for callee in callees if isinstance(callee, ast.Name)}
-    callees += (
-        node.iter
-        for node in _nodes(method)
-        if isinstance(node, (ast.For, ast.comprehension))
-        if isinstance(node.target, ast.Name) and node.target.id in names
-    )
     above = (
         callee.attr
         for callee in callees
