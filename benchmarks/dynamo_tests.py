@@ -29,7 +29,13 @@ sys.path.insert(0, str(CHILD))
 from child import log_listener
 
 LONGEST = 90  # seconds of one test
-SETS = ("config.", "patch(", "set_stance", "error_on_graph_break")  # in a test: Dynamo does otherwise there
+SETS = (
+    "config.",
+    "patch(",
+    "patch.",
+    "set_stance",
+    "error_on_graph_break",
+)  # in a test: Dynamo does otherwise there
 
 _compile, _optimize = torch.compile, torch._dynamo.optimize
 _truth: dict[str, dict[str, Any]] = defaultdict(lambda: {"traced": set(), "breaks": {}})

@@ -71,7 +71,9 @@ def sequence(call: Call, first: Value) -> Value:
         return first  # what draws from it is known by what it draws from
     if not call.args:
         return Seq([], None, kind)
-    if last == "iter" and not call.frame.region:
+    # Dynamo knows the items of iterators over tuples and ranges, whoever made them.
+    known = isinstance(first, Seq) and first.type in ("tuple", "range")
+    if last == "iter" and not call.frame.region and not known:
         return given_from_outside(Seq(None, call.element(first), "generator"))
     if isinstance(first, Seq):
         elts = list(first.elts) if first.elts is not None else None

@@ -19,6 +19,23 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "iterators over tuples and ranges are known, whoever made them": """
+@torch.compile
+def drawn(x, it):
+    return x + next(it)
+
+@torch.compile
+def kept(x, it):
+    return x + tuple(it)[0]
+
+@torch.compile
+def of_a_list(x, it):
+    return x + list(it)[0]  # PTB187
+
+drawn(torch.ones(3), iter(range(3)))
+kept(torch.ones(3), iter((1, 2)))
+of_a_list(torch.ones(3), iter([1, 2]))
+""",
     "a class is a type": """
 class M(nn.Module):
     def forward(self, x: torch.Tensor, named=torch.relu):
