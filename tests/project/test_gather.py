@@ -1037,7 +1037,8 @@ def test_what_leaves_functions_to_python_all_over_is_told_once(
     Path("p").mkdir()
     Path("p/__init__.py").write_text("")
     Path("p/m.py").write_text("import random\nimport time\n" + HEAD + functions + model)
-    found = [f for f in rows(capsys, "p") if f["code"] in ("PTB110", "PTB141")]
+    kept = ("PTB110", "PTB141")  # the second up to torch 2.13
+    found = [f for f in rows(capsys, "p", "--target-torch", "2.13") if f["code"] in kept]
     assert len([f for f in found if f["severity"] != "note"]) == told
     assert sum(f["note"].startswith(LEFT) for f in found) == (places - 1 if told == 1 else 0)
 
