@@ -25,5 +25,6 @@ def test_the_target_is_the_torch_that_is_installed(
     for folder in folders:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.7.0\n")
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "nowhere"), str(tmp_path)])
+    standard = [folder for folder in sys.path if "site-packages" not in folder]
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "nowhere"), str(tmp_path), *standard])
     assert target_torch(None) == expected
