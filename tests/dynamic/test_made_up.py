@@ -202,8 +202,25 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "        super().__init__()\n"
         "    def forward(self, x, y):\n"
         "        return x\n"
+        "class Lookup(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.embed = nn.Embedding(10, 4)\n"
+        "    def forward(self, input_ids=None, inputs_embeds=None):\n"
+        "        if (input_ids is None) == (inputs_embeds is None):\n"
+        "            raise ValueError('one of the two')\n"
+        "        return self.embed(input_ids) if inputs_embeds is None else inputs_embeds\n"
+        "class Nothing(Lookup):\n"
+        "    def forward(self, x=None):\n"
+        "        return self.embed.weight.sum() if x is None else x.unknown\n"
+        "class Neither(Lookup):\n"
+        "    def forward(self, x=None, y=None):\n"
+        "        raise ValueError('nothing will do')\n"
     )
     found, said = made(tmp_path / "shapes_made_up.py")
+    assert found["Lookup"].startswith("made-up inputs: input_ids int64")
+    assert found["Nothing"] == "made-up inputs: x None"
+    assert said.pop("Neither").endswith("def example_inputs(): return Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"
     assert found["windows"] == "made-up inputs: x float32[2, 3, 32, 32], size (1, 1)"
     assert said == {

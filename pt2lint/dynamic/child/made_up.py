@@ -12,7 +12,7 @@ import contextlib
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -63,14 +63,32 @@ def targets(path: str, say: Callable[[str], None]) -> list[Target]:
 def _example(name: str, value: Any) -> str:
     """What a user writes to have it called."""
 
-    def listed(of: Any) -> str:
-        required = [p for p in inspect.signature(of).parameters.values() if p.default is p.empty]
-        return ", ".join(p.name for p in required if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+    def listed(given: Iterable[inspect.Parameter]) -> str:
+        return ", ".join(p.name for p in given)
 
     if not isinstance(value, type):
-        return f"{name}, ({listed(value)})"
-    forward = listed(value.forward).partition(", ")[2]  # type: ignore[attr-defined]
-    return f"{name}({listed(value)}), ({forward}{'' if ',' in forward else ','})"
+        return f"{name}, ({listed(required(inspect.signature(value)))})"
+    of_forward = inspect.signature(value.forward)  # type: ignore[attr-defined]
+    _, *others = of_forward.parameters.values()
+    forward = listed(wanted(of_forward.replace(parameters=others)))
+    tuple_of_one = "" if not forward or ", " in forward else ","
+    return f"{name}({listed(required(inspect.signature(value)))}), ({forward}{tuple_of_one})"
+
+
+def required(signature: inspect.Signature) -> list[inspect.Parameter]:
+    return [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+
+
+def wanted(signature: inspect.Signature) -> list[inspect.Parameter]:
+    """What a call has to give; where all may be left out, the first, as in `forward(self, input_ids=None, ...)`."""
+    first = next(iter(signature.parameters.values()), None)
+    optional = first is not None and first.default is None and first.kind is not first.KEYWORD_ONLY
+    return required(signature) or ([first] if first is not None and optional else [])
 
 
 def takes_tensors(function: Callable[..., Any]) -> bool:
@@ -104,12 +122,7 @@ def made_for(name: str, function: Callable[..., Any], arguments: Arguments | Non
     `arguments` makes it once more, with fake parameters, for the search on fake tensors.
     """
     module = function if isinstance(function, torch.nn.Module) else None
-    parameters = [
-        parameter
-        for parameter in inspect.signature(module.forward if module else function).parameters.values()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
+    parameters = wanted(inspect.signature(module.forward if module else function))
     built = arguments.said() if arguments else {}
     shapes = list(dict.fromkeys(likely_shapes(module, built)))
     layers = [] if module is None else sizes_of(module)
@@ -119,7 +132,10 @@ def made_for(name: str, function: Callable[..., Any], arguments: Arguments | Non
         args = tuple(value for p, value in named if p.kind is not p.KEYWORD_ONLY)
         return args, {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY}
 
-    choices = [list(candidates(parameter, layers, shapes)) for parameter in parameters]
+    choices = [
+        [*candidates(parameter, layers, shapes), *([] if parameter.default is parameter.empty else [None])]
+        for parameter in parameters
+    ]
     search = Search(choices, call, arguments.teach if arguments else None)
     untouched = function
     with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
