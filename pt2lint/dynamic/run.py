@@ -37,6 +37,10 @@ NO_INPUTS = (
     '(callable, args, kwargs)), an example_inputs() in the file, or --run "train.py --steps 2"'
 )
 
+MISSING = "ModuleNotFoundError"
+NAME_ANOTHER = "name the interpreter that has it: --python PATH"
+INSTALL = f"; install it, or {NAME_ANOTHER}"
+
 NO_CALL = "nothing that torch.compile could take was called in its own process"
 
 
@@ -153,7 +157,8 @@ class Collected:
 
 def _without_way(message: str) -> str:
     """A problem without the way in which a file was run or imported when it came: recorded, compiled and as a module of
-    which inputs are made up it is the same."""
+    which inputs are made up it is the same, told with what to do or without."""
+    message = message.replace(INSTALL, "")
     return re.sub(r"^(recording|the program|running|made-up inputs for) .+?( compiled)?: ", "", message)
 
 
@@ -176,7 +181,7 @@ def _advice(failure: Failure | None, tried: Job) -> str:
     return {
         "FileNotFoundError": f"; run pt2lint in the folder where the program runs, or {inputs}",
         "EOFError": f"; standard input is empty here: {inputs}",
-        "ModuleNotFoundError": "; name the interpreter that has it: --python PATH",
+        MISSING: f"; {NAME_ANOTHER}",
     }.get(failure.type, "")
 
 
@@ -419,6 +424,8 @@ class _State:
     def _fail(self, failure: Failure, what: str | None) -> None:
         place = failure.place
         text = f"{what}: {failure}" if what else str(failure)
+        if failure.type == MISSING and self.job.kind != "run":  # of a script the way that is left tells it
+            text += INSTALL
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
         self.out.problems.append(Problem(self.where, text))

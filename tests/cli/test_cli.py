@@ -606,6 +606,14 @@ def test_inputs_that_do_not_import(run) -> None:
     assert PLACE in ran.out
 
 
+def test_a_package_that_is_missing_is_told_with_what_to_do(run) -> None:
+    write(m="import nowhere_to_be_found\n" + BAD)
+    ran = run("--verify", "m.py")
+    told = [line for line in ran.err.splitlines() if "No module named 'nowhere_to_be_found'" in line]
+    assert len(told) == 1
+    assert told[0].endswith("; install it, or name the interpreter that has it: --python PATH (at m.py:1)")
+
+
 def test_a_path_that_is_missing_is_told_once_with_verify_too(run) -> None:
     ran = run("--verify", "gone.py")
     assert (ran.status, ran.err) == (2, "gone.py: no such file or folder\n")
