@@ -29,33 +29,28 @@ sys.path.insert(0, str(CHILD))
 from child import log_listener
 
 LONGEST = 90  # seconds of one test
-SETS = (
-    "config.",
-    "patch(",
-    "patch.",
-    "set_stance",
-    "error_on_graph_break",
-)  # in a test: Dynamo does otherwise there
+# In a test: Dynamo does otherwise there.
+SETS = ("config.", "patch(", "patch.", "set_stance", "error_on_graph_break")
 
 _compile, _optimize = torch.compile, torch._dynamo.optimize
 _truth: dict[str, dict[str, Any]] = defaultdict(lambda: {"traced": set(), "breaks": {}})
 _count = 0
 
 
-def _backend(backend: Any) -> Any:
-    return "eager" if isinstance(backend, str) else backend
+def _in_parts(backend: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """What is left of the settings of torch.compile."""
+    taken = {name: settings[name] for name in ("dynamic", "disable") if name in settings}
+    return {"backend": "eager" if isinstance(backend, str) else backend, **taken}
 
 
 def compile_in_parts(model: Any = None, *, backend: Any = "eager", **settings: Any) -> Any:
     if model is None:
         return lambda given: compile_in_parts(given, backend=backend, **settings)
-    taken = {name: settings[name] for name in ("dynamic", "disable") if name in settings}
-    return _compile(model, backend=_backend(backend), **taken)
+    return _compile(model, **_in_parts(backend, settings))
 
 
 def optimize_in_parts(backend: Any = "eager", **settings: Any) -> Any:
-    taken = {name: settings[name] for name in ("dynamic", "disable") if name in settings}
-    return _optimize(_backend(backend), **taken)
+    return _optimize(**_in_parts(backend, settings))
 
 
 def _sets(function: Any) -> bool:

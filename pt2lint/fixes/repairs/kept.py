@@ -88,36 +88,35 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
 def _as_buffer(function: FunctionCode, node: cst.Attribute) -> list[Edit]:
     """`self.x = torch.ones(3)` in `__init__` of a module as `self.register_buffer("x", ..., persistent=False)`, in each
     of its branches; nothing where it is not plainly a tensor of torch's there."""
-    cls = class_around(function, function.range(node)[0])
-    init = method_in(cls, "__init__")
+    first = function.range(node)[0]
+    cls, init = class_around(function, first), _init_of(function, first)
     if cls is None or init is None or [ast.unparse(base) for base in cls.bases] not in _MODULE:
         return []
     me, name = placed_in(init)[0].arg, node.attr.value
-    begun = [one.lineno for one in ast.walk(init) if isinstance(one, ast.Call) and _begins(one)]
+    parts = [*ast.walk(init)]
+    begun = [one.lineno for one in parts if isinstance(one, ast.Call) and _begins(one)]
     if not begun or any(
         isinstance(one, ast.Assign) and name in map(ast.unparse, one.targets) for one in cls.body
     ):
         return []
-    edits: list[Edit] = []
-    for part in ast.walk(init):
-        if (
-            isinstance(part, ast.Attribute)
-            and isinstance(part.ctx, ast.Store)
-            and ast.unparse(part) == f"{me}.{name}"
-        ):
-            made = next(
-                (one for one in ast.walk(init) if isinstance(one, ast.Assign) and one.targets == [part]), None
-            )
-            value = made.value if made is not None else None
-            if made is None or not _of_torch(function, value) or made.lineno != made.end_lineno:
-                return []
-            if made.lineno < min(begun):
-                return []  # no module yet
-            text = ast.get_source_segment(function.source, made.value)
-            edits.append(
-                file_of(function).edit(f'{me}.register_buffer("{part.attr}", {text}, persistent=False)', made)
-            )
-    return edits
+    own = f"{me}.{name}"
+    bound = [
+        one
+        for one in parts
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one) == own
+    ]
+    made = [one for one in parts if isinstance(one, ast.Assign) and [*map(ast.unparse, one.targets)] == [own]]
+    if len(made) != len(bound) or not all(
+        _of_torch(function, one.value) and min(begun) <= one.lineno == one.end_lineno for one in made
+    ):
+        return []  # bound in another way, or before there is a module
+    return [
+        file_of(function).edit(
+            f'{me}.register_buffer("{name}", {ast.get_source_segment(function.source, one.value)}, persistent=False)',
+            one,
+        )
+        for one in made
+    ]
 
 
 _MODULE = (["nn.Module"], ["torch.nn.Module"], ["Module"])
