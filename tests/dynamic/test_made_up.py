@@ -213,6 +213,8 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "class Nothing(Lookup):\n"
         "    def forward(self, x=None):\n"
         "        return self.embed.weight.sum() if x is None else x.unknown\n"
+        "def untaken(x: torch.Tensor):\n"
+        "    raise ValueError('nothing will do')\n"
         "class Neither(Lookup):\n"
         "    def forward(self, x=None, y=None):\n"
         "        raise ValueError('nothing will do')\n"
@@ -220,6 +222,7 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     found, said = made(tmp_path / "shapes_made_up.py")
     assert found["Lookup"].startswith("made-up inputs: input_ids int64")
     assert found["Nothing"] == "made-up inputs: x None"
+    assert said.pop("untaken").endswith("def example_inputs(): return untaken, (x,)")
     assert said.pop("Neither").endswith("def example_inputs(): return Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"
     assert found["windows"] == "made-up inputs: x float32[2, 3, 32, 32], size (1, 1)"

@@ -12,7 +12,7 @@ import contextlib
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -63,16 +63,15 @@ def targets(path: str, say: Callable[[str], None]) -> list[Target]:
 def _example(name: str, value: Any) -> str:
     """What a user writes to have it called."""
 
-    def listed(given: Iterable[inspect.Parameter]) -> str:
-        return ", ".join(p.name for p in given)
-
-    if not isinstance(value, type):
-        return f"{name}, ({listed(required(inspect.signature(value)))})"
-    of_forward = inspect.signature(value.forward)  # type: ignore[attr-defined]
-    _, *others = of_forward.parameters.values()
-    forward = listed(wanted(of_forward.replace(parameters=others)))
-    tuple_of_one = "" if not forward or ", " in forward else ","
-    return f"{name}({listed(required(inspect.signature(value)))}), ({forward}{tuple_of_one})"
+    signature = inspect.signature(value)
+    made = ", ".join(p.name for p in required(signature))
+    called = f"{name}({made})" if isinstance(value, type) else name
+    if isinstance(value, type):
+        signature = inspect.signature(value.forward)  # type: ignore[attr-defined]
+        _, *others = signature.parameters.values()
+        signature = signature.replace(parameters=others)
+    given = [p.name for p in wanted(signature)]
+    return f"{called}, ({', '.join(given)}{',' if len(given) == 1 else ''})"
 
 
 def required(signature: inspect.Signature) -> list[inspect.Parameter]:
