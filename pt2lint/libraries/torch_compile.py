@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import UNKNOWN, Class, Ext, Func, Instance, Partial, Seq, Value, Wrapped, is_none
+from pt2lint.static.values import (
+    UNKNOWN,
+    Class,
+    Ext,
+    Func,
+    Instance,
+    Partial,
+    Seq,
+    Value,
+    Wrapped,
+    is_none,
+    truth,
+)
+
+LEAVES = "torch._dynamo.eval_frame._NullDecorator"
 
 
 def compile(call: Call) -> Value:
     """torch.compile(model), or, of its other arguments alone, a decorator."""
     target = call.args[0] if call.args else call.kwargs.get("model")
+    leaves = truth(call.kwargs.get("disable", UNKNOWN)) is True
     if target is None or is_none(target) is True:
+        if leaves:
+            return Ext(LEAVES)
         decorator = Ext("torch.compile")
         return Partial(decorator, [], call.kwargs) if call.kwargs else decorator
-    return call.compile(target)
+    return target if leaves else call.compile(target)
+
+
+def leave(call: Call) -> Value:
+    """What `torch.compile(disable=True)` returns gives back what it is given; from compiled code that is traced."""
+    return call.args[0] if call.args else UNKNOWN
 
 
 def optimize(call: Call) -> Value:
@@ -142,6 +164,7 @@ LIBRARY = Library(
         **dict.fromkeys(LOADS, load_extension),
         "torch.compile": compile,
         "torch.compiler.compile": compile,
+        LEAVES: leave,
         "torch._dynamo.optimize": optimize,
         "torch._dynamo.optimize_assert": optimize,
         "torch.compiler.disable": disable,

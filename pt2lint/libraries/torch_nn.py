@@ -209,7 +209,8 @@ def method(name: str, call: Call) -> Value:
     if name in RETURNS_ITSELF:
         return me if me is not None else UNKNOWN
     if name == "compile" and isinstance(me, Instance):
-        call.compile_in_place(me)
+        if truth(call.kwargs.get("disable", UNKNOWN)) is not True:
+            call.compile_in_place(me)
         return NONE
     if name == "add_module" and isinstance(me, Instance) and len(args) == 2:
         if isinstance(args[0], Py) and isinstance(args[0].const, str) and me.cls is not None:

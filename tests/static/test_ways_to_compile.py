@@ -115,6 +115,10 @@ WAYS = {
 NO_WAYS = {
     "a pattern": "import re\n" + F + "g = re.compile('f')\n",
     "nothing of the kind": F + "g = functools.partial(f)\n",
+    "disabled": F + "g = torch.compile(f, disable=True)\n",
+    "a decorator, disabled": "@torch.compile(disable=True)\n" + F,
+    "a decorator's result, disabled": F + "g = torch.compile(fullgraph=True, disable=True)(f)\n",
+    "a module in place, disabled": NET + "M().compile(disable=True)\n",
     "a decorator that is told not to": (
         "def fast(on):\n    def deco(f):\n        g = torch.compile(f) if on else f\n        return f\n"
         "    return deco\n@fast(False)\n" + F
