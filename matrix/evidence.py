@@ -28,7 +28,8 @@ from matrix.table import FOLDER, Case, calls, cases, inside, on_gpu, operators, 
 from pt2lint import rule as rule_module  # noqa: E402
 from pt2lint.libraries.torch_functions import DECORATING  # noqa: E402
 from pt2lint.rule import GraphBreak, Rule  # noqa: E402
-from pt2lint.static.engine import findings_in, load_rules  # noqa: E402
+from pt2lint.rule.loader import load_rules  # noqa: E402
+from pt2lint.static.apply_rules import findings_in  # noqa: E402
 from pt2lint.static.interpret import Interpreter  # noqa: E402
 from pt2lint.static.source.project import Project  # noqa: E402
 from rules.graph_break.data_loader import SAMPLERS  # noqa: E402

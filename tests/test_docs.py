@@ -15,7 +15,8 @@ import pytest
 import pt2lint
 from pt2lint.cli import main
 from pt2lint.project.config import Settings
-from pt2lint.static.engine import lint, load_rules
+from pt2lint.rule.loader import load_rules
+from pt2lint.static.engine import lint
 from tests.rules.cases import Case, asked_of_dynamo, blocks
 
 ROOT = Path(__file__).parents[1]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pt2lint.rule import GraphBreak, Rule
-from pt2lint.rule.loader import never
-from pt2lint.static.engine import lint, load_rules
+from pt2lint.rule.loader import load_rules, never
+from pt2lint.static.engine import lint
 from tests.rules.cases import blocks
 
 RULES = load_rules()

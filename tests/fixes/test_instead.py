@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from pt2lint.rule import Rule
-from pt2lint.static.engine import load_rules
+from pt2lint.rule.loader import load_rules
 from tests.rules.cases import Case, blocks
 
 X = torch.tensor([[1.0, -2.0, 0.5], [0.5, 3.0, 4.0], [2.0, 2.5, -1.0]])

@@ -18,7 +18,8 @@ from typing import Any, Literal
 
 from pt2lint.finding import Finding
 from pt2lint.rule import Rule
-from pt2lint.static.engine import lint, load_rules
+from pt2lint.rule.loader import load_rules
+from pt2lint.static.engine import lint
 
 Kind = Literal["example", "instead", "invalid", "valid"]
 Row = dict[str, Any]  # what Dynamo made of a case: tests/rules/dynamo.py

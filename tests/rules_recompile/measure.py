@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pt2lint.static.engine import load_rules
+from pt2lint.rule.loader import load_rules
 from tests.rules_recompile.blocks import block
 
 SECTIONS = ("Example", "Use instead")

@@ -10,7 +10,8 @@ import pytest
 from pt2lint.finding import Finding
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.project.config import Settings
-from pt2lint.static.engine import lint, load_rules
+from pt2lint.rule.loader import load_rules
+from pt2lint.static.engine import lint
 from tests.linting import findings, headed
 from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same

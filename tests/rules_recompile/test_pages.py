@@ -9,7 +9,7 @@ import pytest
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.static.engine import load_rules
+from pt2lint.rule.loader import load_rules
 from tests.rules_recompile.blocks import block, codes
 from tests.rules_recompile.running import outcome
 

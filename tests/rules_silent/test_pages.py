@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from pt2lint.rule import Rule
-from pt2lint.static.engine import load_rules
+from pt2lint.rule.loader import load_rules
 from tests.rules_recompile.blocks import block
 from tests.rules_recompile.running import outcome, same
 

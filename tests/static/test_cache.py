@@ -17,6 +17,7 @@ from pt2lint.finding import Finding, Stopped
 from pt2lint.project.config import Settings
 from pt2lint.static import cache as cache_module
 from pt2lint.static import engine
+from pt2lint.static.analysis import Analysis
 from pt2lint.static.cache import Cache, Scratch
 from pt2lint.static.engine import lint
 from pt2lint.static.memory import Memory
@@ -60,13 +61,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
 def analysed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The groups that were looked into, rather than remembered."""
     seen: list[list[str]] = []
-    analyse = engine._Run._analyse_group
+    analyse = Analysis._facts
 
-    def watched(self: engine._Run, group: list[str]) -> engine.Facts:
+    def watched(self: Analysis, group: list[str]) -> engine.Facts:
         seen.append(list(group))
         return analyse(self, group)
 
-    monkeypatch.setattr(engine._Run, "_analyse_group", watched)
+    monkeypatch.setattr(Analysis, "_facts", watched)
     monkeypatch.setattr("pt2lint.static.workers.can_fork", lambda: False)
     return seen
 

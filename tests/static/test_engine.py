@@ -14,11 +14,13 @@ import pytest
 from pt2lint.finding import Finding
 from pt2lint.project.config import Settings
 from pt2lint.rule import FunctionCode
-from pt2lint.static import engine, workers
+from pt2lint.static import engine, parallel, workers
+from pt2lint.static.analysis import Analysis
 from pt2lint.static.cache import Cache
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
+from pt2lint.static.parallel import Parallel
 from pt2lint.static.source.project import Project
 from pt2lint.static.source.reads import calls
 from tests.files import written
@@ -230,7 +232,7 @@ def test_fixes_do_not_hang_on_the_groups(tmp_path: Path, monkeypatch: pytest.Mon
     whole = fixes()
     assert [*whole] == [6, 14, 20]
     monkeypatch.setattr(engine, "GROUP", 1)
-    alone = engine._Run(["kinds.py"], Settings(target_torch=(2, 13)), {}).analyse_group(["kinds.py"])
+    alone = engine._Run(["kinds.py"], Settings(target_torch=(2, 13)), {}).analysis.facts(["kinds.py"])
     at_home = {f.line: [str(fix) for fix in f.fixes] for f in alone.findings["kinds.py"]}
     assert at_home[20] != whole[20]  # by its own file, `by` is a tensor
     for order in files, files[::-1]:
@@ -270,16 +272,16 @@ def test_a_file_that_kills_its_reader_costs_no_other(
     files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = [f for f in said(files) if f[0] != "alone.py"]
-    analyse = engine._Run._analyse_group
+    analyse = Analysis._facts
 
-    def dies(self: engine._Run, group: list[str]) -> engine.Facts:
+    def dies(self: Analysis, group: list[str]) -> engine.Facts:
         if "alone.py" in group:
             os.kill(os.getpid(), signal.SIGKILL)
         return analyse(self, group)
 
     # Threads that other tests left would have it read here, and kill this process.
     monkeypatch.setattr(workers, "can_fork", lambda: True)
-    monkeypatch.setattr(engine._Run, "_analyse_group", dies)
+    monkeypatch.setattr(Analysis, "_facts", dies)
     monkeypatch.setattr(engine, "FEW", 0)
     monkeypatch.setattr(engine, "GROUP", len(ALONE) + len(CALLER))
     result = lint(files, Settings(target_torch=(2, 13)))
@@ -298,20 +300,20 @@ def test_what_many_groups_read_is_parsed_once_and_answers_as_if_each_had(
         Path(name).write_text(CALLER)
     monkeypatch.setattr(workers, "can_fork", lambda: True)  # whatever threads other tests left
     monkeypatch.setattr(workers, "processors", lambda: 1)
-    monkeypatch.setattr(engine, "SHARE", 1)
+    monkeypatch.setattr(parallel, "SHARE", 1)
     groups = [[path] for path in files]
 
     def facts() -> tuple[list[engine.Facts], engine._Run]:
         run = engine._Run(files, Settings(target_torch=(2, 13)), {})
-        return list(run.analyse(groups)), run
+        return list(run.parallel.groups(groups)), run
 
     shared, run = facts()
-    assert run._parsed is not None
-    assert list(run._parsed._by_path) == ["layer.py"]
-    monkeypatch.setattr(engine._Run, "_parse_what_others_read", lambda *_: None)
+    assert run.analysis.parsed is not None
+    assert list(run.analysis.parsed._by_path) == ["layer.py"]
+    monkeypatch.setattr(Parallel, "_parse_what_others_read", lambda *_: None)
     assert facts()[0] == shared
     assert shared[-1].read["layer.py"]
-    monkeypatch.setattr(engine, "SHARE", len(files))
+    monkeypatch.setattr(parallel, "SHARE", len(files))
     assert facts()[0] == shared
 
 
@@ -359,7 +361,7 @@ def test_what_a_file_is_parsed_of_where_others_import_it_makes_no_difference(
     whole = said(files)
     assert [line for path, line, *_ in whole if path == "nesting.py"] == [8, 19]
     run = engine._Run(files, Settings(target_torch=(2, 13)), {})
-    alone, calling = run.analyse([["nesting.py"], ["using.py"]])
+    alone, calling = run.parallel.groups([["nesting.py"], ["using.py"]])
     assert set(calling.notes["nesting.py"]) == {(6, 10), (19, 19)}
     assert not alone.notes
     for groups in (["using.py"], ["nesting.py"]), (["nesting.py"], ["using.py"]):
@@ -420,7 +422,7 @@ def test_facts_survive_json(files: list[str]) -> None:
     import json
 
     run = engine._Run(files, Settings(target_torch=(2, 13)), {})
-    facts = run.analyse_group(files)
+    facts = run.analysis.facts(files)
     assert facts.notes
     assert any(finding.fixes for found in facts.findings.values() for finding in found)
     again = from_plain(json.loads(json.dumps(to_plain(facts))))
