@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 from pt2lint.cli.options import asked
@@ -148,7 +149,10 @@ def progress_line() -> Callable[[str], None] | None:
         return None
 
     def show(text: str) -> None:
-        sys.stderr.write(f"\r\x1b[2K{text[:100]}")
+        room = (
+            shutil.get_terminal_size().columns - 1
+        )  # of a line that goes on below, the first part would stay
+        sys.stderr.write(f"\r\x1b[2K{text[:room]}")
         sys.stderr.flush()
 
     return show

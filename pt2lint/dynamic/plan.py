@@ -34,8 +34,8 @@ class Job:
             "inputs": f"inputs {self.what}",
             "run": f"recording {self.what}",
             "program": f"running {self.what} compiled",
-            "made_up": f"made-up inputs for {self.what}",
-        }.get(self.kind, self.what)
+            "made_up": "made-up inputs",
+        }.get(self.kind, "its own inputs")
 
     @property
     def way(self) -> str:

@@ -41,6 +41,11 @@ MISSING = "ModuleNotFoundError"
 NAME_ANOTHER = "name the interpreter that has it: --python PATH"
 INSTALL = f"; install it, or {NAME_ANOTHER}"
 
+CANNOT = (
+    'run a script that calls {it} (--run "SCRIPT.py"), give --inputs, or write into the file: '
+    "def example_inputs(): return {example}"
+)
+
 NO_CALL = "nothing that torch.compile could take was called in its own process"
 
 
@@ -159,7 +164,9 @@ def _without_way(message: str) -> str:
     """A problem without the way in which a file was run or imported when it came: recorded, compiled and as a module of
     which inputs are made up it is the same, told with what to do or without."""
     message = message.replace(INSTALL, "")
-    return re.sub(r"^(recording|the program|running|made-up inputs for) .+?( compiled)?: ", "", message)
+    return re.sub(
+        r"^(made-up inputs|its own inputs|(recording|the program|running) .+?( compiled)?): ", "", message
+    )
 
 
 def _place_told(message: str) -> str:
@@ -295,13 +302,14 @@ class Session:
         skip: list[str] = []
         while True:
             state = _State(job, where, self.progress, self.slow)
-            self.progress(f"{job.label}: loading")
+            self.progress(str(Problem(where, f"{job.label}: loading")))
             spec = self._specification(job, skip)
             around = Around(self.folder, self.options.environment)
             try:
                 ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
             finally:
                 state.clock.cancel()
+            state.out.notes += state.notes()
             if ended is not None and ended is not STOPPED and not state.greeted and self.options.memory:
                 ended = Failure(
                     "memory", f"--memory of {self.options.memory} MiB is too little to load torch"
@@ -347,6 +355,22 @@ class _State:
         self.path: str | None = None
         self.line: int | None = None
         self.model: str | None = None
+        self.made: list[str] = []  # for what inputs were made up, and which
+        self.left: list[Mapping[str, str]] = []  # what has none, why, and what to write
+
+    def notes(self) -> list[str]:
+        """What became of the things in a file, each note of all of them."""
+        found = [f"{self.where}: verified with made-up inputs: {', '.join(self.made)}"] if self.made else []
+        if self.left:
+            reasons: dict[str, list[str]] = {}
+            for each in self.left:
+                reasons.setdefault(each["why"], []).append(each["name"])
+            told = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+            example = self.left[0]["example"]
+            advice = CANNOT.format(it="them" if len(self.left) > 1 else "it", example=example)
+            what = f"no inputs could be made up for {told}; {advice}" if example else f"not run: {told}"
+            found.append(f"{self.where}: {what}")
+        return found
 
     def at_target(self, failure: Failure) -> Failure:
         """The failure with the place of the target that is being probed."""
@@ -395,6 +419,8 @@ class _State:
             self._fail(failure, compile_trouble(*said))
         elif kind == "note":
             self.out.notes.append(message["text"])
+        elif kind == "left":
+            self.left.append(message)
 
     def _hear_of_target(self, message: dict[str, Any]) -> None:
         name, how = message["name"], message["how"]
@@ -403,7 +429,7 @@ class _State:
         self.model = name if message.get("named") else qualified(name, message["path"])
         self.progress(f"{name}: {how}")
         if self.job.kind == "made_up":
-            self.out.notes.append(f"{name}: verified with {how}")
+            self.made.append(f"{name} ({how.partition(': ')[2]})")
 
     def _hear_of_run(self, message: dict[str, Any]) -> None:
         if self.path:

@@ -70,7 +70,7 @@ def load(tmp_path: Path) -> Iterator[Any]:
 
     def load(text: str, returned: str) -> list[inputs.Target]:
         (tmp_path / "m.py").write_text(f"{text}\ndef example_inputs():\n    return {returned}\n")
-        return inputs.from_file(str(tmp_path / "m.py"))
+        return inputs.from_file(str(tmp_path / "m.py"), print)
 
     yield load
     sys.path[:] = path

@@ -92,9 +92,9 @@ def made(path: Any) -> tuple[dict[str, str], dict[str, str]]:
     """What is made up for a file, and what is said where it cannot be, by the names of its modules and functions."""
     from pt2lint.dynamic.child.made_up import targets
 
-    said: list[str] = []
-    found = targets(str(path), said.append)
-    return {each.name: each.how for each in found}, dict(each.split(": ", 1) for each in said)
+    said: dict[str, str] = {}
+    found = targets(str(path), lambda name, why, example: said.update({name: f"{why}; {example}"}))
+    return {each.name: each.how for each in found}, said
 
 
 def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,6 +152,9 @@ def test_a_package_without_an_init_file_is_imported_as_one(tmp_path: Any) -> Non
     whole.write_text(net.read_text().replace("from ..scale import SCALE\n", "SCALE = __name__.count('.')\n"))
     assert made(whole)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
     assert "whole_made_up" in sys.modules
+    spaced = net.with_name("net 2-made_up.py")
+    spaced.write_text(net.read_text())
+    assert made(spaced)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
 
 
 def test_values_of_the_project_are_looked_for_within_bounds(
@@ -187,7 +190,7 @@ def test_values_of_the_project_are_looked_for_within_bounds(
 def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     """Each parameter is searched for itself; what takes sizes is given no tensor for them; the rest is told."""
     (tmp_path / "shapes_made_up.py").write_text(
-        "import torch\nfrom torch import Tensor, nn\nfrom typing import Callable, Tuple\n"
+        "import enum\nimport torch\nfrom torch import Tensor, nn\nfrom typing import Callable, Literal, Tuple\n"
         "def windows(x: Tensor, size: Tuple[int, int]):\n"
         "    a, b, c, d = x.shape\n"
         "    return x.view(a, b // size[0], size[0], c, d)\n"
@@ -197,6 +200,14 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "        self.a, self.b, self.c = nn.Linear(3, 4), nn.Linear(6, 4), nn.Conv2d(7, 4, 1)\n"
         "    def forward(self, x, y, image):\n"
         "        return self.a(x).sum() + self.b(y).sum() + self.c(image).sum()\n"
+        "class Kind(enum.Enum):\n"
+        "    HARD = 'hard'\n"
+        "class Words(nn.Module):\n"
+        "    def __init__(self, norm: Literal['rms', 'layer'], kind: Kind, act: 'Optional[Literal[\"gelu\"]]'):\n"
+        "        super().__init__()\n"
+        "        assert (norm, kind, act) == ('rms', Kind.HARD, 'gelu')\n"
+        "    def forward(self, x, reduce: Literal['mean', 'sum']):\n"
+        "        return getattr(x, reduce)()\n"
         "class Never(nn.Module):\n"
         "    def __init__(self, fn: Callable):\n"
         "        super().__init__()\n"
@@ -220,14 +231,13 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "        raise ValueError('nothing will do')\n"
     )
     found, said = made(tmp_path / "shapes_made_up.py")
+    assert found["Words"] == "made-up inputs: x float32[2, 8], reduce 'mean'"
     assert found["Lookup"].startswith("made-up inputs: input_ids int64")
     assert found["Nothing"] == "made-up inputs: x None"
-    assert said.pop("untaken").endswith("def example_inputs(): return untaken, (x,)")
-    assert said.pop("Neither").endswith("def example_inputs(): return Neither(), (x,)")
+    assert said.pop("untaken").endswith("; untaken, (x,)")
+    assert said.pop("Neither").endswith("; Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"
     assert found["windows"] == "made-up inputs: x float32[2, 3, 32, 32], size (1, 1)"
     assert said == {
-        "Never": "no inputs could be made up: to build it raised TypeError: no value for `fn: typing.Callable`; "
-        'run a script that calls it (--run "SCRIPT.py"), give --inputs, or write into the file: '
-        "def example_inputs(): return Never(fn), (x, y)"
+        "Never": "to build it raised TypeError: no value for `fn: typing.Callable`; Never(fn), (x, y)"
     }

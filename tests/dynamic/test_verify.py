@@ -356,9 +356,40 @@ def test_the_ecosystems_attributes(project: Project) -> None:
                 return ids.tolist()  # HERE
         """,
     )
-    result = project.verify(lightning, further=False)
+    base = project.write(
+        "base.py",
+        """
+        import torch
+
+        class Base(torch.nn.Module):  # has no forward of its own
+            @property
+            def dummy_inputs(self):
+                return {"ids": torch.ones(2, 3, dtype=torch.long)}
+
+        class Broken(Base):
+            def __init__(self):
+                raise RuntimeError("no such file")
+
+            def forward(self, ids):
+                return ids
+
+        class Asks(Base):
+            @property
+            def dummy_inputs(self):
+                return {"ids": next(iter(()))}
+
+            def forward(self, ids):
+                return ids
+
+        class Real(Base):
+            def forward(self, ids):
+                return ids.tolist()  # HERE
+        """,
+    )
+    result = project.verify(lightning, base, further=False)
     assert result.problems == []
-    assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"] * 2
+    assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"] * 3
+    assert result.notes == [f"{base}: not run: Broken (RuntimeError: no such file); Asks (StopIteration)"]
 
 
 @needs_torch
@@ -395,13 +426,24 @@ def test_made_up_inputs_are_said(project: Project) -> None:
 
             def forward(self, x):
                 return x.item()  # HERE
+
+        class Other(Secret):
+            pass
         """,
     )
     result = project.verify(path, further=False)
     assert result.problems == []
     assert [each.verdict for each in result.findings] == ["confirmed", "confirmed", "unreached"]
-    assert any(note.startswith("Block: verified with made-up inputs: x float32") for note in result.notes)
-    assert any(note.startswith("Secret: no inputs could be made up") for note in result.notes)
+    made, left = result.notes  # one line each, however many classes there are
+    assert made == (
+        f"{path}: verified with made-up inputs: Block (x float32[2, 8], mask bool[2, 5], dim=8, num_heads=2, "
+        "dropout=0.5), Words (tokens int64[2, 5], scale 0.5, vocab_size=16)"
+    )
+    assert left == (
+        f"{path}: no inputs could be made up for Secret, Other (to build it raised TypeError: no value for "
+        '`path: str`); run a script that calls them (--run "SCRIPT.py"), give --inputs, or write into the file: '
+        "def example_inputs(): return Secret(path), (x,)"
+    )
     assert project.verify(path, made_up=False).notes[0].startswith("nothing was run")
 
 

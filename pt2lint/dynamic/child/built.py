@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import enum
 import functools
 import inspect
 import json
@@ -77,9 +78,13 @@ class Arguments:
 
     def _value(self, name: str, parameter: inspect.Parameter, cls: Any, depth: int, use: Any) -> Any:
         text = annotation_text(parameter)
+        if words := listed(text):
+            return words[0]
         kind = parameter.annotation
         if isinstance(kind, str):
             kind = getattr(inspect.getmodule(cls), kind, kind)
+        if isinstance(kind, type) and issubclass(kind, enum.Enum):
+            return next(iter(kind))
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
         if own and depth < 2 and not issubclass(kind, torch.nn.Module):
             return kind(**self.of(kind, depth + 1))
@@ -174,6 +179,15 @@ def annotation_text(parameter: inspect.Parameter) -> str:
         if isinstance(annotation, type) and not hasattr(annotation, "__args__")
         else str(annotation)
     )
+
+
+def listed(text: str) -> list[Any]:
+    """The values that an annotation lists: `Literal["a", "b"]`."""
+    found = re.search(r"\bLiteral(\[[^\]]*\])", text)
+    values: list[Any] = []
+    with contextlib.suppress(ValueError, SyntaxError):
+        values = ast.literal_eval(found[1]) if found else []
+    return values
 
 
 def _uses(cls: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import glob
 import importlib
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
@@ -74,7 +75,7 @@ def _imported(path: str) -> ModuleType:
     dotted = ".".join(parts)
     known = sys.modules.get(dotted)
     package_fails: Exception | None = None
-    if known is None and all(part.isidentifier() for part in parts):
+    if known is None and not any("." in part for part in parts):
         try:
             found = importlib.util.find_spec(dotted)
         except (ImportError, ValueError) as error:
@@ -83,10 +84,8 @@ def _imported(path: str) -> ModuleType:
             return importlib.import_module(dotted)
     elif known is not None and os.path.realpath(getattr(known, "__file__", None) or "") == path:
         return known
-    # The name is taken (a user's copy.py) or no identifier (train-2.py), or its package cannot be imported.
-    spec = importlib.util.spec_from_file_location(
-        "pt2lint_verified_" + "_".join(parts).replace("-", "_"), path
-    )
+    # The name is taken (a user's copy.py) or has a dot (v1.5.py), or its package cannot be imported.
+    spec = importlib.util.spec_from_file_location("pt2lint_verified_" + re.sub(r"\W", "_", dotted), path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -231,8 +230,9 @@ def from_function(name: str) -> list[Target | Later]:
     return targets_from(value, f"inputs {name}", name, sys.modules.get(module))
 
 
-def from_file(path: str) -> list[Target | Later]:
-    """Way 3: what the file has already. Empty where it has nothing."""
+def from_file(path: str, tell: Callable[[str, str], None]) -> list[Target | Later]:
+    """Way 3: what the file has already. Empty where it has nothing; `tell` is given the name of a class that cannot be
+    built or asked, and what is in the way."""
     module: Any = import_path(path)
     targets: list[Target | Later] = []
 
@@ -249,8 +249,13 @@ def from_file(path: str) -> list[Target | Later]:
             isinstance(value, type)
             and issubclass(value, torch.nn.Module)
             and value.__module__ == module.__name__
+            and has_forward(value)
         ):
-            target = from_class(value)
+            try:
+                target = from_class(value)
+            except Exception as error:  # the others may do
+                tell(value.__name__, f"{type(error).__name__}: {error}".removesuffix(": ").split("\n")[0])
+                continue
             if target and all(target.name != other.name for other in targets):
                 targets.append(target)
     return targets
@@ -302,6 +307,11 @@ def from_class(cls: Any) -> Target | None:
         if value is not None:
             return Target(cls.__name__, instance, [split_arguments(value)], attribute)
     return None
+
+
+def has_forward(cls: Any) -> bool:
+    """Whether a class of modules can be called: it, or what it is made of, has a forward."""
+    return vars(cls).get("forward", cls.forward) is not torch.nn.Module.forward
 
 
 def names_assigned(cls: type) -> tuple[str, ...]:

@@ -125,10 +125,14 @@ def short(error: Exception) -> str:
 
 def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | Later]:
     kind, what = spec["kind"], spec["what"]
+
+    def tell(name: str, why: str, example: str = "") -> None:
+        wire.send("left", name=name, why=why, example=example)
+
     if kind == "inputs":
         return inputs.from_function(what)
     if kind == "file":
-        return inputs.from_file(what)
+        return inputs.from_file(what, tell)
     if kind == "run":
         from . import harvest
 
@@ -140,4 +144,4 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
         return []
     from . import made_up
 
-    return made_up.targets(what, lambda text: wire.send("note", text=text))
+    return made_up.targets(what, tell)

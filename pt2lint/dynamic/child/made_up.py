@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from .built import WIDTH, Arguments, annotation_text
-from .inputs import import_path
+from .built import WIDTH, Arguments, annotation_text, listed
+from .inputs import has_forward, import_path
 from .probes import as_before
 from .search import Search
 from .targets import Target
@@ -30,21 +30,18 @@ WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|tim
 LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
 PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
-CANNOT = (
-    'run a script that calls it (--run "SCRIPT.py"), give --inputs, or write into the file: '
-    "def example_inputs(): return {call}"
-)
 
 
-def targets(path: str, say: Callable[[str], None]) -> list[Target]:
-    """Targets for the modules and compiled functions of a file, with inputs that were found to run."""
+def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Target]:
+    """Targets for the modules and compiled functions of a file, with inputs that were found to run. Of the others
+    `tell` is given the name, what is in the way, and what a user may write."""
     module = import_path(path)
     found: list[Target] = []
     for name, value in list(vars(module).items()):
         if getattr(value, "__module__", None) != module.__name__:
             continue
         if isinstance(value, type) and issubclass(value, torch.nn.Module):
-            if vars(value).get("forward", value.forward) is torch.nn.Module.forward:  # type: ignore[attr-defined]
+            if not has_forward(value):
                 continue
             target = made_for_class(name, value)
         elif getattr(value, "_torchdynamo_orig_callable", None) is not None:
@@ -56,13 +53,12 @@ def targets(path: str, say: Callable[[str], None]) -> list[Target]:
         if isinstance(target, Target):
             found.append(target)
         else:
-            say(f"{name}: no inputs could be made up: {target}; {CANNOT.format(call=_example(name, value))}")
+            tell(name, target, _example(name, value))
     return found
 
 
 def _example(name: str, value: Any) -> str:
     """What a user writes to have it called."""
-
     signature = inspect.signature(value)
     made = ", ".join(p.name for p in required(signature))
     called = f"{name}({made})" if isinstance(value, type) else name
@@ -163,6 +159,9 @@ def candidates(
 ) -> Iterator[Any]:
     """Values for one parameter, likeliest first."""
     text, name = annotation_text(parameter), parameter.name
+    if words := listed(text):
+        yield words[0]
+        return
     if text in ("int", "float", "bool"):
         yield {"int": 2, "float": 0.5, "bool": True}[text]
         return
