@@ -11,6 +11,14 @@ from pt2lint.rule import GraphBreak
 
 SIZES = "input_size hidden_size num_layers batch_first bidirectional dropout proj_size"
 TYPE = "call builtins.isinstance of an RNN"
+# What it does with the module that it does not run.
+DOES = {
+    TYPE: "asks for the type of",
+    "get ": "asks for a size of",
+    "call torch.nn.utils.rnn.": "packs sequences for",
+    "call torch.nn.Module.": "goes over the weights of",
+    "call torch.nn.utils.clip": "goes over the weights of",
+}
 
 
 class RecurrentModule(GraphBreak):
@@ -111,8 +119,8 @@ class RecurrentModule(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        asks = "{code} asks for the type of a recurrent module, which Dynamo does not trace"
-        self.breaks(node, op, asks if op.name == TYPE else self.says)
+        does = next((does for start, does in DOES.items() if op.name.startswith(start)), "runs")
+        self.breaks(node, op, self.says.replace("runs", does))
 
     def price(self, op: Op) -> Price | None:
         price = super().price(op)

@@ -61,7 +61,10 @@ class NumberAfterBreak(Rule):
     code = "PTR221"
     name = "number-after-break"
     instead = MappingProxyType(
-        {"": "Keep it in its tensor, which computes as the number does: then there is no break either"}
+        {
+            "": "Keep it in its tensor, which computes as the number does: then there is no break either",
+            "call time.": "Take the time around the call of the compiled function: then there is no break either",
+        }
     )
     severity = "note"
     ops = (*OF_TENSORS, *CLOCKS)

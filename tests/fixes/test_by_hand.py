@@ -95,6 +95,29 @@ CASES = {
         ],
         "Compute both and choose:",
     ),
+    "a test between two bounds": (
+        ["for y in self.layer(x).mean(1):", "    n = 2 if 0 <= y < 1 else 0", "    x = x[n:]", "return x"],
+        "Compute both and choose: `torch.where((0 <= y) & (y < 1), a, b)` of",
+    ),
+    "a test of all by Python": (
+        ["y = self.layer(x).mean(1)", "return y if all(y > 0) else self.layer(y)"],
+        "Compute both and choose: `torch.where((y > 0).all(), a, b)` of",
+    ),
+    "a test for a number in a tensor": (
+        ["y = self.layer(x).mean(1)", "return y if 3 not in y else self.layer(y)"],
+        "Compute both and choose: `torch.where(~(y == 3).any(), a, b)` of",
+    ),
+    "a test at each turn of a comprehension": (
+        ["return self.layer(x), [n for n in range(9) if n not in lengths]"],
+        "",
+    ),
+    "a size of a buffer": (
+        [
+            "self.register_buffer('sizes', lengths)",
+            "return [torch.nn.functional.one_hot(y, n) for y, n in zip(self.layer(x).long(), self.sizes)]",
+        ],
+        "Keep the numbers too: a list of them in an attribute of its own, set where the buffer is;",
+    ),
     "numbers of a buffer": (
         ["self.register_buffer('sizes', lengths)", "return [self.layer(x)[:n] for n in self.sizes.tolist()]"],
         "Keep the numbers too: a list of them in an attribute of its own, set where `self.sizes` is;",

@@ -39,6 +39,10 @@ _KNOWN_SIZES = {
     "bincount": "Count into a tensor of a known size: `torch.zeros(n).scatter_add_(0, index, weights)`, with `n` of a "
     "shape or an argument, and ones for weights",
 }
+KEEP_NUMBERS = (
+    "Keep the numbers too: a list of them in an attribute of its own, set where {} is; what Python holds is known "
+    "while Dynamo traces"
+)
 
 
 def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
@@ -97,10 +101,31 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "out, if it is left from debugging"
         )
     elif tested is not None:
+        test = _cut(_in_tensors(function, node))
         yield told(
-            f"Compute both and choose: `torch.where({_short(function, node)}, a, b)` of what the two sides give; or "
+            f"Compute both and choose: `torch.where({test}, a, b)` of what the two sides give; or "
             "`torch.cond`, which runs one of them, where they change nothing else"
         )
+
+
+def _in_tensors(function: FunctionCode, node: cst.CSTNode) -> str:
+    """A test as one tensor, where Python would ask for the truth of several: `a < t < b`, `all(t > 0)`, `n in t`."""
+    if isinstance(node, cst.Comparison):
+        sides = [
+            source(function, side) for side in (node.left, *(one.comparator for one in node.comparisons))
+        ]
+        if isinstance(node.comparisons[0].operator, cst.In | cst.NotIn):
+            asks = f"({sides[1]} == {sides[0]}).any()"
+            return asks if isinstance(node.comparisons[0].operator, cst.In) else f"~{asks}"
+        signs = [source(function, one.operator) for one in node.comparisons]
+        each = [f"{a}{sign}{b}" for a, sign, b in zip(sides, signs, sides[1:], strict=False)]
+        return each[0] if len(each) == 1 else " & ".join(f"({one})" for one in each)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and len(node.args) == 1:
+        if node.func.value in ("all", "any"):
+            return f"({source(function, node.args[0].value)}).{node.func.value}()"
+        if node.func.value == "bool":
+            return source(function, node.args[0].value)
+    return source(function, node)
 
 
 def _only_tells(function: FunctionCode, node: cst.If) -> bool:
@@ -178,6 +203,8 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Write and read by position: `index_copy_` with a tensor of positions, and a mask over what is not there "
             "yet, need no number"
         )
+    elif any(op.why.partition(" (")[0].endswith(" is a buffer") for op in function.ops_at(node)):
+        yield told(KEEP_NUMBERS.format("the buffer"))
     elif any("number" in op.details for op in function.ops_at(node)):
         yield told(
             "Leave the argument a number, and compute with the tensor around the call: multiply or add what goes in or "
@@ -194,10 +221,7 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """Numbers that stay in their tensor, or are kept as such beside it."""
     kept = _buffer(function, node)
     if kept:
-        yield told(
-            f"Keep the numbers too: a list of them in an attribute of its own, set where `{kept}` is; what Python "
-            "holds is known while Dynamo traces"
-        )
+        yield told(KEEP_NUMBERS.format(f"`{kept}`"))
         return
     if isinstance(assigned := function.parent(node), cst.Assign) and any(
         isinstance(each.target, cst.Tuple) for each in assigned.targets
@@ -289,7 +313,11 @@ def told(description: str) -> Fix:
 
 
 def _short(function: FunctionCode, node: cst.CSTNode) -> str:
-    text = " ".join(source(function, node).split())
+    return _cut(source(function, node))
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
@@ -313,7 +341,10 @@ def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str
         return set()
     own = {each.name.value for each in parameters(owner)}
     found: set[str] = set()
+    turns = _bound_around(function, node)
     for use in uses(node):
+        if use.name in turns:
+            return set()
         bound = [each.node for each in uses(owner.body) if each.binds and each.name == use.name]
         if use.name in own and not bound:
             found.add(use.name)
@@ -324,6 +355,20 @@ def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str
                 return set()
             found |= inner
     return found - {"self", "cls"}
+
+
+def _bound_around(function: FunctionCode, node: cst.CSTNode) -> set[str]:
+    """The names that the comprehensions bind in which the node stands."""
+    found: set[str] = set()
+    here: cst.CSTNode | None = node
+    while here is not None and not isinstance(here, cst.BaseStatement):
+        if isinstance(here, cst.BaseComp):
+            loop: cst.CompFor | None = here.for_in
+            while loop is not None:
+                found |= {use.name for use in uses(loop.target)}
+                loop = loop.inner_for_in
+        here = function.parent(here)
+    return found
 
 
 def _assigned(function: FunctionCode, name: cst.CSTNode) -> cst.BaseExpression | None:
