@@ -157,6 +157,7 @@ ROLES = {
     "trains": "a class of optimizers, or a call of a trainer: who makes one trains something",
     "schedules": "a class whose `step` sets the rate of an optimizer, and takes none of its steps",
     "prints": "writes text to the screen",
+    "tells the time": "what time it is, to take from it when something began",
     "array type": "the type of NumPy's arrays",
     "warns": "tells the user that something is not as it should be",
     "asks for the next": "gives the next item of an iterator",

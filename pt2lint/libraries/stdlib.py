@@ -289,7 +289,12 @@ LIBRARIES = (
         handlers={f"random.{n}": drawn for n in DRAWN},
         measured="matrix/constructs/host.py",
     ),
-    Library("time", returns={"time.time": "float", "time.perf_counter": "float"}, measured="matrix/calls.py"),
+    Library(
+        "time",
+        returns={"time.time": "float", "time.perf_counter": "float"},
+        roles={"tells the time": ("time.time", "time.monotonic", "time.perf_counter")},
+        measured="matrix/calls.py",
+    ),
     Library(
         "locale",
         returns={"locale.localeconv": "any"},

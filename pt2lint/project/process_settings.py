@@ -1,4 +1,5 @@
-"""Settings of torch._dynamo that the linted code makes itself, and what they keep in the graph."""
+"""What one file of the linted code does for others: settings of torch._dynamo, and what they keep in the graph; the
+names of what torch.compile wraps, from which it takes the prefix off."""
 
 from __future__ import annotations
 
@@ -11,19 +12,22 @@ from pt2lint.finding import Finding
 from pt2lint.packages import package_of
 
 MADE = re.compile(rb"\bconfig\.(\w+)[ \t]*=[ \t]*True\b")
+PREFIX, PREFIXED = "_orig_mod.", "PTS303"  # and what is said of states that have it
+TAKEN_OFF = re.compile(rb"_orig_mod(?:\.[\"'{]|\\\.)")  # a text that ends so is looked for in names
 OFFERED = re.compile(r"\bconfig\.(\w+) = True\b")
 
 
 def made_in(data: bytes) -> list[str]:
-    """The settings that a file's text turns on."""
-    return sorted({name.decode() for name in MADE.findall(data)}) if b"dynamo" in data else []
+    """The settings that a file's text turns on, and the prefix that it takes off."""
+    made = sorted({name.decode() for name in MADE.findall(data)}) if b"dynamo" in data else []
+    return [*made, PREFIX] if TAKEN_OFF.search(data) else made
 
 
 def weighed(
     findings: Iterable[Finding], files: Iterable[str], made: Callable[[str], list[str]]
 ) -> list[Finding]:
     """The findings, those a note that offer a setting which a file makes (`made`) for the code that they stand in: its
-    package, or what lies below its folder."""
+    package, or what lies below its folder. So are those of a prefix that a file takes off."""
     places: dict[str, list[tuple[str, str]]] | None = None
     result = []
     for finding in findings:
@@ -39,12 +43,17 @@ def weighed(
                 (path for n in names for home, path in places.get(n, ()) if here.startswith(home)), None
             )
             if by is not None:
-                finding = replace(finding, note=f"where a setting is not made that {by} makes")
+                why = f"where a setting is not made that {by} makes"
+                if finding.code == PREFIXED:
+                    why = f"of what {by} does not load, which takes the prefix off"
+                finding = replace(finding, note=why)
         result.append(finding)
     return result
 
 
 def _offered(finding: Finding) -> list[str]:
+    if finding.code == PREFIXED:
+        return [PREFIX]
     texts = [
         text
         for fix in finding.fixes

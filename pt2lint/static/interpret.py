@@ -287,8 +287,8 @@ class Interpreter:
             seldom += (Guard("", OPEN), *duties.of_module(cls))
             if self._compiles_parts(cls):
                 seldom += (Guard("", PARTS),)
-            if any(self.at.models.plays(name, "runs tests") for name in cls.module.imports.values()):
-                seldom += (Guard("", TESTED),)
+        if any(self.at.models.plays(name, "runs tests") for name in cls.module.imports.values()):
+            seldom += (Guard("", TESTED),)
         if called and not unsure:
             self.at.conditions.contexts.also_root(node)
         else:

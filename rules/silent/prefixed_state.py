@@ -26,7 +26,8 @@ class PrefixedState(Rule):
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them too. In
     `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod` knows
     about it: nothing is reported there, but for a note where it takes the module out of the wrapper, says nothing
-    of names, and saves the state of the wrapper nevertheless.
+    of names, and saves the state of the wrapper nevertheless. Where another file of the package, or of the folder of a
+    script, takes the prefix off the names, it is a note.
 
     A function that is given a module and saves its state may be given a compiled one. Where its file compiles
     modules itself that is reported; elsewhere it is a note. So is a state that is read from a file: who saved it

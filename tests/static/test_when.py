@@ -75,6 +75,13 @@ CASES = {
         "isinstance(size, torch.Tensor)"
     ],
     "for size in x.unbind():\n    if isinstance(size, torch.Tensor):\n        size.item()": [],
+    f"if self.config.kind != 'flat':\n    if self.config.kind == 'deep':\n        {ITEM}": [
+        "self.config.kind == 'deep'"
+    ],
+    f"if self.config.kind != 'flat':\n    if self.config.kind != 'deep':\n        {ITEM}": [
+        "self.config.kind != 'flat'",
+        "self.config.kind != 'deep'",
+    ],
     f"if self.config.kind == 'deep' and mask is not None:\n    {ITEM}": [
         "self.config.kind == 'deep'",
         "mask is not None",

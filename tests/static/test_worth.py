@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 NO_TENSOR = "in a module that returns no tensor, which no model calls"
 ITERATES = "in a loop that runs until its values say so"
 WARNS = "where the code warns"
+LATE = "where something took too long"
 PARTS = "in a module that compiles its parts one by one"
 OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
 RARE_ROWS = "in a function that is given one row of a batch after the other"
@@ -154,7 +155,9 @@ class M(nn.Module):
         ("torch.isnan(x).any() or x.sum() > 9", "'not a number'", WARNS),
         ("torch.isnan(x).any()", "x.shape", ""),
         ("self.out", "'not a number'", WARNS),
+        ("self.out", "'not a ' + 'number'", WARNS),
         ("self.out", "'out', self.out", ""),
+        ("self.out", "'out ' + str(self.out)", ""),
         # and goes on without what it would have done
         ("x.shape[0] > 9", "'too long')\n            fast = (False", WARNS),
         ("x.shape[0] > 9", "'long')\n            fast = (True", ""),
@@ -1463,6 +1466,83 @@ class M(nn.Linear):
     assert plain == [ASIDE]
 
 
+@pytest.mark.parametrize(
+    ("test", "note"),
+    [
+        ("time.time() - begun > 20", LATE),
+        ("took >= self.most", LATE),
+        ("took < self.most", ""),
+        ("begun > self.most", ""),
+        ("self.clock() - begun > 20", ""),
+    ],
+)
+def test_what_runs_where_something_took_too_long(tmp_path: Path, test: str, note: str) -> None:
+    before = "import time\n        begun = time.time()\n        x = x * 2\n        took = time.time() - begun"
+    code = FORWARD.format(init="self.layer, self.most = nn.Linear(2, 2), scale", result="self.layer(x)")
+    code = code.replace(
+        "return", f"{before}\n        if {test}:\n            print('slow', took)\n        return"
+    )
+    assert notes(tmp_path, code, "PTB101") == [note]
+
+
+@pytest.mark.parametrize(
+    ("init", "test", "when", "note"),
+    [
+        (
+            "self.scale = nn.Parameter(torch.ones(1)) if scaled else None",
+            "self.scale",
+            ("self.scale is not None",),
+            "`self.scale is not None` is off by default",
+        ),
+        ("self.scale = nn.Parameter(torch.ones(1))", "self.scale", (), ""),
+        ("self.scale = scaled", "mask", ("mask is not None",), ""),
+        ("self.scale = scaled", "not mask", ("mask is not None",), ""),
+        ("self.scale = scaled", "x.sum() and mask", ("mask is not None",), ""),
+    ],
+)
+def test_the_truth_of_a_tensor_that_may_be_none(
+    tmp_path: Path, init: str, test: str, when: tuple[str, ...], note: str
+) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self, scaled=False):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        {init}
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None):
+        x = self.layer(x)
+        if {test}:
+            x = x * 2
+        return self.layer(x)
+"""
+    told = [(f.when, f.note) for f in _linted(tmp_path, code) if f.code == "PTB110"]
+    assert told[-1] == (when, note)
+
+
+@pytest.mark.parametrize(
+    ("after", "note"),
+    [
+        ("kept = {'loss': loss}", "the last thing that is computed there, which parts no graph"),
+        ("loss = loss * 2", ""),
+        ("steps.step()", ""),
+    ],
+)
+def test_a_backward_that_ends_what_is_compiled(tmp_path: Path, after: str, note: str) -> None:
+    code = f"""
+net = nn.Linear(2, 2)
+steps = torch.optim.SGD(net.parameters())
+
+@torch.compile
+def train(x):
+    loss = net(x).pow(2).mean()
+    loss.backward()
+    {after}
+    return loss
+"""
+    assert notes(tmp_path, code, "PTB160") == [note]
+
+
 @pytest.mark.parametrize(("imports", "note"), [("from . import other", NO_TENSOR), ("import other", "")])
 def test_a_folder_of_a_package_needs_no_init(tmp_path: Path, imports: str, note: str) -> None:
     path = tmp_path / "m.py"
@@ -1681,6 +1761,25 @@ def test_a_setting_that_the_project_makes(tmp_path: Path, where: str, note: str)
     assert [f.note for f in found if f.code == "PTB103"] == [note.format(made)]
 
 
+@pytest.mark.parametrize(
+    ("loads", "note"),
+    [
+        ("key.removeprefix('_orig_mod.')", "of what {} does not load, which takes the prefix off"),
+        ("re.sub(r'^_orig_mod\\.', '', key)", "of what {} does not load, which takes the prefix off"),
+        ("key  # _orig_mod", ""),
+    ],
+)
+def test_a_prefix_that_the_project_takes_off(tmp_path: Path, loads: str, note: str) -> None:
+    saved = "model = torch.compile(nn.Linear(2, 2))\ntorch.save(model.state_dict(), 'model.pt')\n"
+    (tmp_path / "train.py").write_text(HEAD + saved)
+    loading = tmp_path / "load.py"
+    loading.write_text(
+        f"import re\n\ndef load(state):\n    return {{\n        {loads}\n        for key in state\n    }}\n"
+    )
+    found = check([str(tmp_path)], Configs({"target_torch": (2, 13)})).findings
+    assert [f.note for f in found if f.code == "PTS303"] == [note.format(loading)]
+
+
 KEEPS = """
 class M(nn.Module):
     def __init__(self, kind="mean", parts=1, causal=True, limit=None):
@@ -1786,6 +1885,9 @@ def test_a_module_of_a_file_of_tests(tmp_path: Path) -> None:
     code = "class M(nn.Linear):\n    def forward(self, x: torch.Tensor):\n        return x * x.sum().item()\n"
     assert notes(tmp_path, f"import pytest\n{code}") == ["in a module that a file of tests defines"]
     assert notes(tmp_path, f"import pytest\n{code}\nfast = torch.compile(M(2, 2))\n") == [""]
+    script = tmp_path / "test_m.py"
+    script.write_text(f"{HEAD}import pytest\n{code}")
+    assert [f.note for f in lint([str(script)]).findings] == ["in a module that a file of tests defines"]
 
 
 def test_what_a_class_has_in_place_of_another_method_holds_no_weights(tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ class Asked:
         self._branch: dict[ast.expr, tuple[ast.expr, bool] | None] = {}
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._handed: dict[tuple[ast.Call, ast.AST], ast.expr | None] = {}
+        self._there: dict[ast.expr, ast.Compare] = {}
 
     def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         """The conditions of the frame, and what it takes for a test that nothing else decides to come out so."""
@@ -254,6 +255,16 @@ class Asked:
                 self.at.conditions.narrow(part, inner, is_and, frame)
         found, frame.guards = frame.guards, before
         return found
+
+    def of_there(self, place: ast.Name | ast.Attribute, value: Value, env: Env, frame: Frame) -> Path:
+        """The conditions of the frame, and that a name or an attribute which may be None is something: `if
+        self.scale:`, of what `__init__` makes under an option."""
+        if not any(is_none(one) for one in options(value)):
+            return frame.guards
+        if place not in self._there:
+            asks = ast.Compare(place, [ast.IsNot()], [ast.copy_location(ast.Constant(None), place)])
+            self._there[place] = ast.copy_location(asks, place)
+        return self.where(self._there[place], True, env, frame)
 
     def of_branch(self, test: ast.expr, env: Env, frame: Frame) -> Path:
         """The conditions of the frame, and the one under which alone a name that is tested or compared is a tensor:

@@ -23,6 +23,7 @@ from pt2lint.static.interpreter.guard_syntax import (
 )
 from pt2lint.static.interpreter.guards import (
     GRADLESS,
+    LATE,
     LEAVES,
     ONCE,
     RAISES,
@@ -77,6 +78,8 @@ class Branches:
                 guards += (Guard("", RAISES),)
             elif not known and self._warns(test, body, env, frame, alone):
                 guards += (Guard("", WARNS),)
+            elif met and not known and self._is_late(test, env, frame):
+                guards += (Guard("", LATE),)
             elif (
                 (not _is_there(test, met) and self._runs_once(test, body, frame))
                 or self._readies(test, guards, frame)
@@ -88,6 +91,16 @@ class Branches:
             elif not known and self._spreads(body, env, frame):
                 guards += (Guard("", SPREAD),)
         return guards
+
+    def _is_late(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it asks if something took longer than it should: `if time.time() - begun > 20:`."""
+        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Gt, ast.GtE)):
+            return False
+        span = looked_up(test.left, frame.block, looks=False)
+        begins = span.left if isinstance(span, ast.BinOp) and isinstance(span.op, ast.Sub) else None
+        return isinstance(begins, ast.Call) and self.at.models.plays(
+            self.at.names.external_name(self.at.expressions.again(begins.func, env, frame)), "tells the time"
+        )
 
     def _spreads(self, body: list[ast.stmt], env: Env, frame: Frame) -> bool:
         """Whether the statements themselves work together with other processes: `dist.all_reduce(size)`."""
@@ -196,7 +209,7 @@ class Branches:
                 callee = self.at.names.external_name(value)
                 if self.at.models.plays(callee, "warns") or self._warns_alone(value):
                     return True
-                fixed = all(isinstance(given, ast.Constant) for given in call.args)
+                fixed = all(map(_is_fixed, call.args))
                 says += fixed and self.at.models.plays(callee, "prints")
             elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
                 sets += statement.value.value is False and isinstance(statement.targets[0], ast.Name)
@@ -345,6 +358,13 @@ def _is_there(test: ast.expr, met: bool) -> bool:
 def _table(place: ast.expr) -> ast.expr:
     """The table that a table stands in: `self.kept` of `self.kept[device]`."""
     return place.value if isinstance(place, ast.Subscript) else place
+
+
+def _is_fixed(text: ast.expr) -> bool:
+    """Whether it is always the same, written in one piece or in several: `"too " + "long"`."""
+    if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
+        return _is_fixed(text.left) and _is_fixed(text.right)
+    return isinstance(text, ast.Constant)
 
 
 def _is_flag(value: ast.expr | None, outcome: bool) -> bool:

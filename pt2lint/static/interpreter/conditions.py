@@ -117,6 +117,7 @@ class Conditions:
         before = frame.guards
         if isinstance(node, (ast.Name, ast.Attribute)):
             frame.guards = self.asked.of_kept(node, env, frame)
+            frame.guards = self.asked.of_there(node, value, env, frame)
         frame.guards = self.asked.of_branch(node, env, frame)
         self.at.notebook.note(node, "test tensor", frame, about=tensor, details=array)
         frame.guards = before

@@ -120,6 +120,12 @@ class Defaults:
             for target, value in set_in(each.body)
             if is_something(value) and dotted(target) == dotted(place)
         ]
+        under += [  # `Labeler() if with_labels else None`
+            value.test
+            for value in made.values
+            if isinstance(value, ast.IfExp) and is_something(value.body) and says_none(value.orelse)
+            if asks_for_one(value.test, options_off | kept)
+        ]
         return (
             (len(made.values) == 1 or any(says_none(value) for value in made.values if value is not None))
             and bool(under)

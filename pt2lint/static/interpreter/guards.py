@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import reduce
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from pt2lint import finding
 MAX_TOLD = 3
 GIVEN_TEXT = " is not None"  # how a condition ends that asks whether something is given
 OR = " or "
+EQUATED = re.compile(r"([\w.]+) (==|!=) (?:'[^']*'|\"[^\"]*\"|[\d.]+)")
 # What is asked for, what a reader wants to know first before what he wants to know last.
 (
     DTYPE,
@@ -25,6 +27,7 @@ OR = " or "
     ONCE,
     RAISES,
     WARNS,
+    LATE,
     SELDOM,
     TRAINS,
     INSPECTS,
@@ -59,7 +62,7 @@ OR = " or "
     MARKS,
     BY_ROW,
     WHOLE,
-) = range(46)
+) = range(47)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -67,6 +70,7 @@ RARE = {
     RAISES: "on an error path",
     EMPTY: "where a loop had nothing to put in a list",
     WARNS: "where the code warns",
+    LATE: "where something took too long",
     SELDOM: "in code that is seldom compiled",
     TRAINS: "in a module that trains another",
     INSPECTS: "in a module that is given another one at each call",
@@ -208,9 +212,18 @@ def never(guards: Path) -> bool:
     )
 
 
+def _compared(text: str) -> tuple[str, str]:
+    """Of `self.kind == "mean"` what is compared, and how; "" where the condition is another one."""
+    found = EQUATED.fullmatch(text)
+    return (found[1], found[2]) if found is not None else ("", "")
+
+
 def told(guards: Path) -> tuple[str, ...]:
-    """At most MAX_TOLD conditions to tell: those that matter most, in the order in which they are tested."""
+    """At most MAX_TOLD conditions to tell: those that matter most, in the order in which they are tested. What has to
+    be one text is no other: `kind != "sum"` says nothing beside `kind == "mean"`."""
     texts = list(dict.fromkeys(g.text for g in guards if g.text))
+    chosen = {place for place, sign in map(_compared, texts) if sign == "=="}
+    texts = [text for text in texts if (said := _compared(text))[1] != "!=" or said[0] not in chosen]
     rank = {g.text: g.sort for g in reversed(guards)}
     kept = sorted(texts, key=lambda text: rank[text])[:MAX_TOLD]
     return tuple(text for text in texts if text in kept)
