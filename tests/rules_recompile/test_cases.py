@@ -1423,6 +1423,17 @@ class Renamed(torch.nn.Module):
         self.emptied["a"].clear()
         self.short = []
 
+class Mean(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.total, self.most, self.rows = 0, 0, 0
+
+    def forward(self, x):
+        self.total += x.detach().sum()
+        self.most = self.most + x.detach().max()
+        self.rows += x.shape[0]  # PTR202
+        return x * 2
+
 class Watch(torch.nn.Module):
     def __init__(self):
         super().__init__()

@@ -22,7 +22,7 @@ EVENTS = {
     "assigned": "(target, owner, value, index, env, frame): an attribute, (with its index) an item, a global or a name "
     "of a function around is set",
     "deleted": "(target, owner, frame): traced code deletes an attribute",
-    "changed": "(target, current, env, frame): a name or attribute is read and written back",
+    "changed": "(target, current, made, env, frame): a name or attribute is read and written back",
     "settled": "(test, env, frame): a branch begins that makes its own test come out otherwise",
     "read": "(owner, name, node, frame, among): an attribute of what torch.compile returned is read; `among`: all "
     "that the owner may be, where it is one of several",

@@ -142,7 +142,7 @@ class Statements:
             if again:
                 current = self.at.expressions.again(target, env, frame)
                 for hear in self.at.events.changed:
-                    hear(target, current, env, frame)
+                    hear(target, current, value, env, frame)
         for target in node.targets:
             self.at.statements.assignments.assign(target, value, env, frame)
             if isinstance(target, ast.Tuple):
@@ -177,14 +177,13 @@ class Statements:
             and current.type not in ("tuple", "args")
         ):
             for hear in self.at.events.changed:
-                hear(node.target, current, env, frame)
+                hear(node.target, current, current, env, frame)
             extend(current, value)
             return
+        made = binary(self.at, current, value, node.op, node, frame)
         for hear in self.at.events.changed:
-            hear(node.target, current, env, frame)
-        self.at.statements.assignments.assign(
-            node.target, binary(self.at, current, value, node.op, node, frame), env, frame
-        )
+            hear(node.target, current, made, env, frame)
+        self.at.statements.assignments.assign(node.target, made, env, frame)
 
     def s_return(self, node: ast.Return, env: Env, frame: Frame) -> bool:
         frame.returns.append(NONE if node.value is None else self.at.expressions.eval(node.value, env, frame))

@@ -40,12 +40,15 @@ class ChangingState:
         self.at = at
         self.decisive = Decisive(at)
 
-    def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
-        """A number is read and written back: `self.step += 1`, `global n; n += 1`; or a list: `self.seen += [x]`."""
-        kinds = options(current)
+    def changed(self, target: ast.expr, current: Value, made: Value, env: Env, frame: Frame) -> None:
+        """A number is read and written back: `self.step += 1`, `global n; n += 1`; or a list: `self.seen += [x]`. A
+        number to which a tensor is added is one no more."""
         if frame.region and isinstance(current, Seq) and current.type == "list":
             self.grown(target, target, env, frame)
-        if not frame.region or not any(map(_is_whole, kinds)) or any(isinstance(o, Tensor) for o in kinds):
+        kinds = options(current)
+        if not frame.region or not any(map(_is_whole, kinds)):
+            return
+        if any(isinstance(one, Tensor) for one in (*kinds, *options(made))):
             return
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
             owner = self.at.expressions.quietly(target.value, env, frame)

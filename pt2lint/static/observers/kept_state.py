@@ -127,7 +127,7 @@ class KeptState:
             known = self._asked_first[target] = _is_asked_first(target, place, statement, node)
         return known
 
-    def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
+    def changed(self, target: ast.expr, current: Value, made: Value, env: Env, frame: Frame) -> None:
         """`state["step"] += 1`"""
         if (
             frame.region

@@ -37,7 +37,7 @@ class OuterChanges:
             elif isinstance(target, ast.Attribute) and self._is_outer(owner, target.value, env, frame):
                 self._note(target, "attribute", frame)
 
-    def changed(self, target: ast.expr, current: Value, env: Env, frame: Frame) -> None:
+    def changed(self, target: ast.expr, current: Value, made: Value, env: Env, frame: Frame) -> None:
         """`self.calls += 1`, `self.seen += [y]`"""
         if not self._listens(frame) or any(isinstance(one, Tensor) for one in options(current)):
             return
