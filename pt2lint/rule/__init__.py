@@ -12,6 +12,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -208,7 +209,7 @@ class Rule:
 
     def quote(self, node: cst.CSTNode) -> str:
         """The node's source for a message: one line, in backticks, cut where it is long."""
-        text = " ".join(self.text(node).split())
+        text = one_line(self.text(node))
         return f"`{text if len(text) <= QUOTED else text[: QUOTED - 3] + '...'}`"
 
     def local_name(self, qualified: str) -> str | None:
@@ -316,6 +317,13 @@ class Rule:
         if not stays and words is not None and "elsewhere" not in op.details:
             yield importlib.import_module("pt2lint.fixes.repairs.by_hand").told(self.instead[words])
         yield from rounds
+
+
+def one_line(text: str) -> str:
+    """Code without its line breaks, nor what stands beside them within brackets."""
+    text = re.sub(r"([(\[{])\s*\n\s*", r"\1", text)
+    text = re.sub(r",?\s*\n\s*([)\]}])", r"\1", text)
+    return " ".join(text.split())
 
 
 def calls(owner: str, names: str) -> tuple[str, ...]:

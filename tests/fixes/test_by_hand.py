@@ -118,6 +118,26 @@ CASES = {
         ],
         "Keep the numbers too: a list of them in an attribute of its own, set where the buffer is;",
     ),
+    "a test of a mask before all else": (
+        ["rows = self.layer(x).mean(1) > 0", "if not rows.any():", "    return", "x[rows] = 0"],
+        "Leave the test out: where the mask holds nowhere,",
+    ),
+    "a selection by a mask": (
+        ["y = self.layer(x)", "return torch.masked_select(y, y > 2), y"],
+        "Keep all of `y`: compute on the whole and select with `torch.where(y > 2, changed, y)`,",
+    ),
+    "a number that ends a slice": (
+        ["k = int(self.layer(x).mean())", "return x[:, :k]"],
+        "Compare positions with the tensor, which takes no number:",
+    ),
+    "a number by a keyword": (
+        ["y = self.layer(x).mean()", "return x, dict(mean=float(y))"],
+        "Keep the tensor there, `y.detach()`, and",
+    ),
+    "a number under a name with a number": (
+        ["logs, y = {}, self.layer(x).mean()", "logs[f'mean_{self.training}'] = float(y)", "return x, logs"],
+        "Keep the tensor there, `y.detach()`, and",
+    ),
     "numbers of a buffer": (
         ["self.register_buffer('sizes', lengths)", "return [self.layer(x)[:n] for n in self.sizes.tolist()]"],
         "Keep the numbers too: a list of them in an attribute of its own, set where `self.sizes` is;",

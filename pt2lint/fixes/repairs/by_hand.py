@@ -16,11 +16,12 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, source, uses
-from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule import FunctionCode, one_line
+from pt2lint.rule.tree import is_name, walk
 
 LONGEST = 60  # characters of code in a sentence
 STEPS = 4  # assignments between an argument and what is computed of it
+_TEXTS = (cst.SimpleString, cst.FormattedString)
 _CROSS_ENTROPY = ("cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss")
 _NONZERO = (
     "Say how many there are at most: `torch.nonzero_static(mask, size=n)` has a known shape; or keep the mask, and "
@@ -39,6 +40,10 @@ _KNOWN_SIZES = {
     "bincount": "Count into a tensor of a known size: `torch.zeros(n).scatter_add_(0, index, weights)`, with `n` of a "
     "shape or an argument, and ones for weights",
 }
+KEEP_ALL = (
+    "Keep all of `{0}`: compute on the whole and select with `torch.where({1}, changed, {0})`, the mask unsqueezed "
+    "where it has fewer dimensions, or weigh a sum with the mask"
+)
 KEEP_NUMBERS = (
     "Keep the numbers too: a list of them in an attribute of its own, set where {} is; what Python holds is known "
     "while Dynamo traces"
@@ -49,8 +54,26 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is computed of arguments alone can be computed before the call: `lengths.max().item()`."""
     if before := _before(function, node):
         yield told(f"Pass it in: {before}. That breaks no graph; another number compiles once more, for any")
+    elif _ends_slices(function, node):
+        yield told(
+            "Compare positions with the tensor, which takes no number: `torch.arange(n) < k` is the mask of the first "
+            "`k`"
+        )
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
+
+
+def _ends_slices(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether it is all that a name is given, with which slices of the function end: `order[:, :k]`."""
+    above = function.parent(node)
+    owner = enclosing_function(function, node)
+    if not isinstance(above, cst.Assign) or len(above.targets) != 1 or owner is None:
+        return False
+    name = above.targets[0].target
+    return isinstance(name, cst.Name) and any(
+        isinstance(part, cst.Slice) and part.upper is not None and is_name(part.upper, name.value)
+        for part in walk(owner.body)
+    )
 
 
 def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
@@ -65,11 +88,15 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
         call = function.parent(above)
         if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name):
             return ""
+        if call.func.value == "dict":  # `dict(box=float(box))`
+            break
         if call.func.value not in ("float", "int", "round"):
             return ""
         here, above = call, function.parent(call)
-    if isinstance(above, cst.DictElement):
-        named = isinstance(above.key, cst.SimpleString) and above.value is here
+    if isinstance(above, cst.Arg):
+        named = above.keyword is not None
+    elif isinstance(above, cst.DictElement):
+        named = isinstance(above.key, _TEXTS) and above.value is here
     else:
         target = (
             above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
@@ -77,7 +104,7 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
         index = (
             target.slice[0].slice if isinstance(target, cst.Subscript) and len(target.slice) == 1 else None
         )
-        named = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+        named = isinstance(index, cst.Index) and isinstance(index.value, _TEXTS)
     if not named or read is None:
         return ""
     text = _short(function, read)
@@ -99,6 +126,11 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(
             "Look at it outside the compiled code: return what is tested, and tell after the call; or take it "
             "out, if it is left from debugging"
+        )
+    elif isinstance(tested, cst.If) and _goes_back(tested, node):
+        yield told(
+            "Leave the test out: where the mask holds nowhere, what follows changes nothing if it writes with "
+            "`torch.where(mask, new, old)`"
         )
     elif tested is not None:
         test = _cut(_in_tensors(function, node))
@@ -128,6 +160,22 @@ def _in_tensors(function: FunctionCode, node: cst.CSTNode) -> str:
     return source(function, node)
 
 
+def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
+    """Whether a function returns at once where a mask holds nowhere: `if not mask.any(): return`."""
+    test, last = tested.test, tested.body.body[0]
+    asks = (
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "any"
+    )
+    returns = last.body[0] if isinstance(last, cst.SimpleStatementLine) else last
+    return (
+        asks
+        and isinstance(test, cst.UnaryOperation)
+        and test.expression is node
+        and isinstance(returns, cst.Return)
+        and returns.value is None
+    )
+
+
 def _only_tells(function: FunctionCode, node: cst.If) -> bool:
     """Whether all that the test decides is what is printed, warned of or logged."""
     from pt2lint.fixes.repairs.printing import says  # which tells by hand too
@@ -152,6 +200,12 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
         if isinstance(name, cst.Name) and name.value in _KNOWN_SIZES:
             yield told(_KNOWN_SIZES[name.value])
+        elif isinstance(name, cst.Name) and name.value == "masked_select":
+            given = [arg.value for arg in node.args]
+            if isinstance(node.func, cst.Attribute) and len(given) == 1:
+                given.insert(0, node.func.value)
+            if len(given) == 2:
+                yield told(KEEP_ALL.format(_short(function, given[0]), _short(function, given[1])))
 
 
 def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
@@ -164,10 +218,7 @@ def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
                 'class -100 (`ignore_index`) out of its mean and its sum, and is zero there with `reduction="none"`'
             )
             return
-        yield told(
-            f"Keep all of `{whole}`: compute on the whole and select with `torch.where({mask}, changed, {whole})`, the "
-            "mask unsqueezed where it has fewer dimensions, or weigh a sum with the mask"
-        )
+        yield told(KEEP_ALL.format(whole, mask))
 
 
 def _classified(function: FunctionCode, node: cst.CSTNode) -> bool:
@@ -317,7 +368,7 @@ def _short(function: FunctionCode, node: cst.CSTNode) -> str:
 
 
 def _cut(text: str) -> str:
-    text = " ".join(text.split())
+    text = one_line(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
