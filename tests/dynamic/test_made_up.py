@@ -190,7 +190,7 @@ def test_values_of_the_project_are_looked_for_within_bounds(
 def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     """Each parameter is searched for itself; what takes sizes is given no tensor for them; the rest is told."""
     (tmp_path / "shapes_made_up.py").write_text(
-        "import enum\nimport torch\nfrom torch import Tensor, nn\nfrom typing import Callable, Literal, Tuple\n"
+        "import enum\nimport torch\nfrom torch import Tensor, nn\nfrom typing import Literal, Tuple\n"
         "def windows(x: Tensor, size: Tuple[int, int]):\n"
         "    a, b, c, d = x.shape\n"
         "    return x.view(a, b // size[0], size[0], c, d)\n"
@@ -209,7 +209,7 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "    def forward(self, x, reduce: Literal['mean', 'sum']):\n"
         "        return getattr(x, reduce)()\n"
         "class Never(nn.Module):\n"
-        "    def __init__(self, fn: Callable):\n"
+        "    def __init__(self, path: str):\n"
         "        super().__init__()\n"
         "    def forward(self, x, y):\n"
         "        return x\n"
@@ -238,6 +238,113 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     assert said.pop("Neither").endswith("; Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"
     assert found["windows"] == "made-up inputs: x float32[2, 3, 32, 32], size (1, 1)"
-    assert said == {
-        "Never": "to build it raised TypeError: no value for `fn: typing.Callable`; Never(fn), (x, y)"
+    assert said == {"Never": "to build it raised TypeError: no value for `path: str`; Never(path), (x, y)"}
+
+
+MADE = {
+    # What a module is built around gives back what it is given.
+    "Around": """
+        def __init__(self, dim, fn, norm: Callable[..., nn.Module], act: Callable, body: nn.Module, attn_layers):
+            super().__init__()
+            self.layer, self.fn, self.act, self.body = nn.Linear(dim, dim), fn, act, body
+            self.norm, self.layers = norm(dim), nn.ModuleList(attn_layers)
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x, mask=None)
+            return self.fn(self.norm(self.body(self.act(self.layer(x)))), flag=True)
+        """,
+    "Cell": """
+        def __init__(self, dim):
+            super().__init__()
+            self.cell, self.rnn = nn.LSTMCell(dim, 6), nn.GRU(6, 7, num_layers=2)
+        def forward(self, x, hidden, h_rnn):
+            out, cell = self.cell(x, hidden)
+            return self.rnn(out.expand(5, *out.shape), h_rnn)
+        """,
+    "Graph": """
+        def __init__(self, dim):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(dim, 4))
+        def forward(self, x, adj):
+            assert adj.shape == (len(x), len(x))
+            return adj @ (x @ self.weight)
+        """,
+    "Masked": """
+        def __init__(self, dim):
+            super().__init__()
+            self.layer = nn.Linear(dim, dim)
+        def forward(self, x, attention_mask):
+            batch, length, _ = x.shape
+            assert attention_mask.shape == (batch, 1, length, length)
+            return self.layer(x) * attention_mask[:, 0, :, :1]
+        """,
+    "Either": """
+        def __init__(self):
+            super().__init__()
+            self.embed = nn.Embedding(10, 4)
+        def forward(self, input_ids=None, mask=None, decoder_ids=None, decoder_embeds=None):
+            x = self.embed(input_ids)
+            if decoder_ids is None and decoder_embeds is None:
+                raise ValueError("either decoder_ids or decoder_embeds has to be given")
+            return x + (self.embed(decoder_ids) if decoder_embeds is None else decoder_embeds)
+        """,
+    "Video": """
+        def forward(self, x):
+            batch, channels, frames, height, width = x.shape
+            return x.mean()
+        """,
+    "Configured": """
+        config_class = Config
+        def __init__(self, config):
+            super().__init__()
+            assert isinstance(config, Config)
+            self.layer = nn.Linear(config.width, 4)
+        def forward(self, x):
+            return self.layer(x)
+        """,
+}
+
+
+def test_what_modules_take(tmp_path: Any) -> None:
+    path = tmp_path / "takes_made_up.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\nfrom typing import Callable\nfrom base_made_up import decorated\n"
+        "class Config:\n    def __init__(self, width=1024):\n        self.width = width\n"
+        + "".join(f"class {name}(nn.Module):{body.rstrip()}\n" for name, body in MADE.items())
+        + "@decorated\nclass Decorated(nn.Module):\n    def forward(self, x):\n        return x\n"
+    )
+    (tmp_path / "base_made_up.py").write_text(
+        "import torch\nclass Imported(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
+        "def decorated(cls):\n    class Made(cls):\n        pass\n    return Made\n"
+    )
+    found, said = made(path)
+    assert said == {}
+    assert found == {
+        "Around": "made-up inputs: x float32[2, 8], dim=8",
+        "Cell": "made-up inputs: x float32[2, 8], hidden (float32[2, 6], float32[2, 6]), h_rnn float32[2, 2, 7], dim=8",
+        "Graph": "made-up inputs: x float32[2, 8], adj float32[2, 2], dim=8",
+        "Masked": "made-up inputs: x float32[2, 5, 8], attention_mask bool[2, 1, 5, 5], dim=8",
+        "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
+        "Video": "made-up inputs: x float32[2, 8, 4, 8, 8]",
+        "Configured": "made-up inputs: x float32[2, 8]",
+        "Decorated": "made-up inputs: x float32[2, 8]",
     }
+
+
+def test_what_has_its_inputs_is_built_small_where_they_run(tmp_path: Any) -> None:
+    from pt2lint.dynamic.child.inputs import from_file
+
+    path = tmp_path / "dummies_made_up.py"
+    path.write_text(
+        "import torch\n"
+        "class Config:\n    def __init__(self, width=1024):\n        self.width = width\n"
+        "class Any(torch.nn.Module):\n"
+        "    config_class = Config\n"
+        "    least = 1\n"
+        "    dummy_inputs = {'x': torch.ones(2)}\n"
+        "    def __init__(self, config):\n        super().__init__()\n        self.width = config.width\n"
+        "    def forward(self, x):\n        assert self.width >= self.least\n        return x * self.width\n"
+        "class Large(Any):\n    least = 1024\n"
+    )
+    found = {each.name: (each.how, each.function.width) for each in from_file(str(path), print)}  # type: ignore[union-attr]
+    assert found == {"Any": ("dummy_inputs, of a small configuration", 8), "Large": ("dummy_inputs", 1024)}

@@ -46,9 +46,19 @@ NAMED = [
     (r"(dropout|drop|^p$|eps|rate|prob)", 0.1),
     (r"(len|length|context|block_size|positions)", 16),
 ]
+MODULE = re.compile(  # names of parameters that take a module
+    r"(^|_)(fn|func|function|module|net|network|model|backbone|encoder|decoder|extractor|attention|attn|sublayer)$"
+)
 CONFIGURATION = re.compile(
     r"^(configs?|cfg|conf|args?|opts?|options|hparams|hps|hp|h|params|dims|model_args)$"
 )
+
+
+class Passed(torch.nn.Module):
+    """Stands for a module that another one is built around: gives back what it is called with first."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return args[0] if args else next(iter(kwargs.values()), None)
 
 
 class Arguments:
@@ -85,6 +95,8 @@ class Arguments:
             kind = getattr(inspect.getmodule(cls), kind, kind)
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return next(iter(kind))
+        if not text and CONFIGURATION.match(name):
+            kind = getattr(cls, "config_class", kind)
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
         if own and depth < 2 and not issubclass(kind, torch.nn.Module):
             return kind(**self.of(kind, depth + 1))
@@ -93,6 +105,11 @@ class Arguments:
         ):
             self.configs.append({} if use is dict or text == "dict" else argparse.Namespace())
             return self.configs[-1]
+        if use is torch.nn.ModuleList and not re.search(r"int|float|str", text):
+            return [Passed(), Passed()]
+        if re.search(r"\bCallable\b|\bModule\b", text) or (not text and not use and MODULE.search(name)):
+            # What makes a module (`norm_layer: Callable[..., nn.Module]`), or one.
+            return torch.nn.Identity if re.search(r"(?i)type\[|\[.*\bModule\]$", text) else Passed()
         if isinstance(use, int) and re.search(r"^$|(?i:list|tuple|sequence|iterable)(?!.*str)", text):
             return (named_value(name.rstrip("s"), self.width),) * use
         if "bool" in text:
@@ -192,7 +209,8 @@ def listed(text: str) -> list[Any]:
 
 def _uses(cls: Any) -> dict[str, Any]:
     """What the constructor does with its parameters: `argparse.Namespace` where it reads attributes of one, `dict`
-    where it takes words from it, the number of elements where it takes these or loops over it."""
+    where it takes words from it, `ModuleList` where it makes one of it, the number of elements where it takes these or
+    loops over it."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
     except (OSError, TypeError, SyntaxError):
@@ -209,6 +227,8 @@ def _uses(cls: Any) -> dict[str, Any]:
                 found[node.value.id] = dict
             elif isinstance(known, int) or known is None:
                 found[node.value.id] = max(known or 2, index + 1 if isinstance(index, int) else 2)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ModuleList"):
+            found.update({each.id: torch.nn.ModuleList for each in node.args if isinstance(each, ast.Name)})
         else:
             for name in _gone_through(node):
                 found.setdefault(name, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import glob
 import importlib
@@ -16,7 +17,9 @@ from typing import Any
 
 import torch
 
-from .targets import Later, Target
+from .built import WIDTH, Arguments
+from .probes import as_before
+from .targets import Later, Target, cloned
 
 
 class BadInputs(Exception):
@@ -298,8 +301,10 @@ def from_class(cls: Any) -> Target | None:
             given = attribute in names_assigned(cls)
         if not given:
             continue
+        config = getattr(cls, "config_class", None)
+        if config is not None and (target := small_one(cls, attribute)):
+            return target
         try:
-            config = getattr(cls, "config_class", None)
             instance = cls(config()) if config is not None else cls()
         except TypeError:
             return None  # needs arguments that nobody gave
@@ -307,6 +312,19 @@ def from_class(cls: Any) -> Target | None:
         if value is not None:
             return Target(cls.__name__, instance, [split_arguments(value)], attribute)
     return None
+
+
+def small_one(cls: Any, attribute: str) -> Target | None:
+    """The class with a small configuration, if its inputs run with that: all is run a dozen times."""
+    try:
+        with as_before(), torch.no_grad():
+            instance = Arguments(cls, WIDTH, small=True).build()
+            call = split_arguments(getattr(instance, attribute))
+            args, kwargs = cloned(call)
+            copy.deepcopy(instance)(*args, **kwargs)
+    except Exception:
+        return None
+    return Target(cls.__name__, instance, [call], f"{attribute}, of a small configuration")
 
 
 def has_forward(cls: Any) -> bool:

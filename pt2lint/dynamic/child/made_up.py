@@ -28,6 +28,7 @@ EDGES = (32, 64, 224)  # of images
 MOST_LATER = 12  # shapes of other sizes that are tried
 WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|timesteps?|steps?|t|seqs?)$")
 LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
+STATES = re.compile(r"(^|_)(h|hx|hidden|states?)($|_)")
 PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
 
@@ -38,7 +39,9 @@ def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Target]:
     module = import_path(path)
     found: list[Target] = []
     for name, value in list(vars(module).items()):
-        if getattr(value, "__module__", None) != module.__name__:
+        # A decorator may have made another class of it, in its own module.
+        made_of = value.__mro__ if isinstance(value, type) else (value,)
+        if all(getattr(each, "__module__", None) != module.__name__ for each in made_of):
             continue
         if isinstance(value, type) and issubclass(value, torch.nn.Module):
             if not has_forward(value):
@@ -93,7 +96,7 @@ def takes_tensors(function: Callable[..., Any]) -> bool:
 
 def made_for_class(name: str, cls: Any) -> Target | str:
     """The class built with small sizes, and inputs that its forward takes; else what is in the way."""
-    trouble = ""
+    trouble, of_calls = "", ""
     for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
         try:
             arguments = Arguments(cls, width, small)
@@ -107,25 +110,29 @@ def made_for_class(name: str, cls: Any) -> Target | str:
         target = made_for(name, instance, arguments)
         if isinstance(target, Target):
             return target
-        trouble = trouble or target
-    return trouble
+        of_calls = of_calls or target
+    return of_calls or trouble
 
 
-def made_for(name: str, function: Callable[..., Any], arguments: Arguments | None = None) -> Target | str:
+def made_for(
+    name: str, function: Callable[..., Any], arguments: Arguments | None = None, also: str = ""
+) -> Target | str:
     """The first inputs with which the callable runs, in words what is in the way if the search ends without.
 
-    `arguments` makes it once more, with fake parameters, for the search on fake tensors.
+    `arguments` makes it once more, with fake parameters, for the search on fake tensors; `also` is a parameter that
+    may be left out and is given.
     """
     module = function if isinstance(function, torch.nn.Module) else None
-    parameters = wanted(inspect.signature(module.forward if module else function))
+    signature = inspect.signature(module.forward if module else function)
+    parameters = [*wanted(signature), *([signature.parameters[also]] if also else [])]
     built = arguments.said() if arguments else {}
     shapes = list(dict.fromkeys(likely_shapes(module, built)))
     layers = [] if module is None else sizes_of(module)
 
     def call(values: Sequence[Any]) -> Any:
         named = list(zip(parameters, values))  # noqa: B905 -- Python 3.9
-        args = tuple(value for p, value in named if p.kind is not p.KEYWORD_ONLY)
-        return args, {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY}
+        by_name = {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY or p.name == also}
+        return tuple(value for p, value in named if p.name not in by_name), by_name
 
     choices = [
         [*candidates(parameter, layers, shapes), *([] if parameter.default is parameter.empty else [None])]
@@ -144,6 +151,10 @@ def made_for(name: str, function: Callable[..., Any], arguments: Arguments | Non
         said += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
         how = "made-up inputs: " + (", ".join(said) or "none needed")
         return Target(name, untouched, [search.call(picked)], how)
+    for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
+        left_out = each.default is None and each not in parameters
+        if left_out and not also and re.search(rf"\b{each.name}\b", search.trouble):
+            return made_for(name, untouched, arguments, each.name)
     return (
         f"no call of it ran, the nearest raised {search.trouble}" if search.trouble else "no call of it ran"
     )
@@ -182,11 +193,29 @@ def candidates(
         yield torch.full((BATCH,), LENGTH)
     if PAIRS.search(name) and not named:
         yield integers.pop()
+        if "adj" in name:
+            yield from (torch.ones(BATCH, BATCH), torch.ones(BATCH, LENGTH, LENGTH))
+    if STATES.search(name):
+        yield from (state for layer in layers for state in states_of(layer))
     if masked:
-        yield from [tensor > 0 for tensor in [*integers, *floats]]
+        masks = [tensor > 0 for tensor in [*integers, *floats]]
+        pairs = [torch.ones(shape) > 0 for shape in ((BATCH, 1, LENGTH, LENGTH), (LENGTH, LENGTH))]
+        yield from [*masks[:1], *pairs, *masks[1:]]
     whole = bool(re.search(r"Int|Long|Bool", text) or WHOLE.search(name))
     first_layer_embeds = bool(layers) and isinstance(layers[0], torch.nn.Embedding)
     yield from [*integers, *floats] if whole or first_layer_embeds else [*floats, *integers]
+
+
+def states_of(layer: torch.nn.Module) -> Iterator[Any]:
+    """What a recurrent layer takes as its state."""
+    if isinstance(layer, torch.nn.RNNCellBase):
+        state, pair = torch.zeros(BATCH, layer.hidden_size), isinstance(layer, torch.nn.LSTMCell)
+    elif isinstance(layer, torch.nn.RNNBase):
+        number = layer.num_layers * (1 + layer.bidirectional)
+        state, pair = torch.zeros(number, BATCH, layer.hidden_size), isinstance(layer, torch.nn.LSTM)
+    else:
+        return
+    yield (state, state) if pair else state
 
 
 def named_shape(dims: str) -> tuple[int, ...]:
@@ -228,6 +257,8 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
             later += [(BATCH, layer.in_channels, edge, edge) for edge in [*sizes][1:]]
         elif isinstance(layer, torch.nn.Conv3d):
             yield BATCH, layer.in_channels, 8, 16, 16
+        elif isinstance(layer, torch.nn.RNNCellBase):
+            yield BATCH, layer.input_size
         elif isinstance(layer, torch.nn.RNNBase):
             yield from ((BATCH, length, layer.input_size) for length in lengths)
     yield from later[:MOST_LATER]
@@ -239,7 +270,7 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
         (BATCH, 2, LENGTH, WIDTH),
         (1,),
     )
-    yield from ((BATCH, 3, 64), (BATCH, 64, 3))
+    yield from ((BATCH, 3, 64), (BATCH, 64, 3), (BATCH, WIDTH, 4, 8, 8))
 
 
 def image_sizes(module: torch.nn.Module | None) -> Iterator[int]:
@@ -255,4 +286,6 @@ def image_sizes(module: torch.nn.Module | None) -> Iterator[int]:
 def describe(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).rpartition('.')[2]}{list(value.shape)}"
+    if isinstance(value, tuple) and any(isinstance(each, torch.Tensor) for each in value):
+        return f"({', '.join(map(describe, value))})"
     return repr(value)
