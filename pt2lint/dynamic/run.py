@@ -424,7 +424,7 @@ class _State:
             self._fail(failure, compile_trouble(*said))
         elif kind == "note":
             self.out.notes.append(message["text"])
-        elif kind == "left":
+        elif kind == "unmade":
             self.left.append(message)
 
     def _hear_of_target(self, message: dict[str, Any]) -> None:

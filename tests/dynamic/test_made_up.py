@@ -311,11 +311,14 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "import torch\nfrom torch import nn\nfrom typing import Callable\nfrom base_made_up import decorated\n"
         "class Config:\n    def __init__(self, width=1024):\n        self.width = width\n"
         + "".join(f"class {name}(nn.Module):{body.rstrip()}\n" for name, body in MADE.items())
-        + "@decorated\nclass Decorated(nn.Module):\n    def forward(self, x):\n        return x\n"
+        + "@decorated\nclass Decorated(nn.Module):\n    def __init__(self, d_model, path_count):\n"
+        "        super().__init__()\n        self.layer = nn.Linear(d_model, path_count)\n"
+        "    def forward(self, x):\n        return self.layer(x)\n"
     )
     (tmp_path / "base_made_up.py").write_text(
         "import torch\nclass Imported(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
-        "def decorated(cls):\n    class Made(cls):\n        pass\n    return Made\n"
+        "def decorated(cls):\n    class Made(cls):\n        def __init__(self, *args, **kwargs):\n"
+        "            super().__init__(*args, **kwargs)\n    return Made\n"
     )
     found, said = made(path)
     assert said == {}
@@ -327,7 +330,7 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
         "Video": "made-up inputs: x float32[2, 8, 4, 8, 8]",
         "Configured": "made-up inputs: x float32[2, 8]",
-        "Decorated": "made-up inputs: x float32[2, 8]",
+        "Decorated": "made-up inputs: x float32[2, 8], d_model=8, path_count=8",
     }
 
 
@@ -345,6 +348,7 @@ def test_what_has_its_inputs_is_built_small_where_they_run(tmp_path: Any) -> Non
         "    def __init__(self, config):\n        super().__init__()\n        self.width = config.width\n"
         "    def forward(self, x):\n        assert self.width >= self.least\n        return x * self.width\n"
         "class Large(Any):\n    least = 1024\n"
+        "class Other(Any):\n    def forward(self, y):\n        return y\n"
     )
     found = {each.name: (each.how, each.function.width) for each in from_file(str(path), print)}  # type: ignore[union-attr]
     assert found == {"Any": ("dummy_inputs, of a small configuration", 8), "Large": ("dummy_inputs", 1024)}

@@ -35,6 +35,16 @@ class Model(torch.nn.Module):
 
 def example_inputs():
     return Model(), (torch.randn(2, 4),)
+
+
+class Broken(torch.nn.Module):  # what keeps it from running is told in each child
+    example_input_array = None
+
+    def __init__(self):
+        raise RuntimeError("no such file")
+
+    def forward(self, x):
+        return x
 """
 BRANCH = (11, 1, 13, 1)
 OPTIONS = VerifyOptions(modes=("train",), further=False, backend="aot_eager")

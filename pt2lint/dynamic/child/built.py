@@ -47,7 +47,7 @@ NAMED = [
     (r"(len|length|context|block_size|positions)", 16),
 ]
 MODULE = re.compile(  # names of parameters that take a module
-    r"(^|_)(fn|func|function|module|net|network|model|backbone|encoder|decoder|extractor|attention|attn|sublayer)$"
+    r"^(fn|func|function|module|net|network|model|backbone|encoder|decoder|extractor|attention|attn|sublayer)$"
 )
 CONFIGURATION = re.compile(
     r"^(configs?|cfg|conf|args?|opts?|options|hparams|hps|hp|h|params|dims|model_args)$"
@@ -72,6 +72,7 @@ class Arguments:
     def of(self, cls: Any, depth: int) -> dict[str, Any]:
         """Values for the arguments that a class requires. Raises TypeError where none can be made up."""
         arguments: dict[str, Any] = {}
+        cls = takes_arguments(cls)
         uses = _uses(cls)
         for name, parameter in inspect.signature(cls).parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -166,6 +167,18 @@ class Arguments:
             if any(value is each for each in self.configs):
                 found[key] = value if isinstance(value, dict) else vars(value)
         return found
+
+
+def takes_arguments(cls: Any) -> Any:
+    """The class itself, or where it hands on what it is given (`*args, **kwargs`), the base that takes it."""
+    for base in cls.__mro__:
+        kinds = {each.kind for each in inspect.signature(base).parameters.values()}
+        if (
+            kinds - {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+            or base is torch.nn.Module
+        ):
+            return base
+    return cls
 
 
 def named_value(name: str, width: int) -> Any:

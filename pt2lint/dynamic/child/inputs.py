@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import copy
+import contextlib
 import functools
 import glob
 import importlib
@@ -302,29 +302,33 @@ def from_class(cls: Any) -> Target | None:
         if not given:
             continue
         config = getattr(cls, "config_class", None)
-        if config is not None and (target := small_one(cls, attribute)):
-            return target
-        try:
-            instance = cls(config()) if config is not None else cls()
-        except TypeError:
-            return None  # needs arguments that nobody gave
-        value = getattr(instance, attribute, None)
-        if value is not None:
-            return Target(cls.__name__, instance, [split_arguments(value)], attribute)
+        if config is None:
+            return runnable(cls, attribute, attribute)
+        with contextlib.suppress(Exception):  # all is run a dozen times: better a small one
+            build = Arguments(cls, WIDTH, small=True).build
+            if target := runnable(build, attribute, f"{attribute}, of a small configuration"):
+                return target
+        return runnable(lambda: cls(cls.config_class()), attribute, attribute)
     return None
 
 
-def small_one(cls: Any, attribute: str) -> Target | None:
-    """The class with a small configuration, if its inputs run with that: all is run a dozen times."""
-    try:
-        with as_before(), torch.no_grad():
-            instance = Arguments(cls, WIDTH, small=True).build()
-            call = split_arguments(getattr(instance, attribute))
-            args, kwargs = cloned(call)
-            copy.deepcopy(instance)(*args, **kwargs)
-    except Exception:
-        return None
-    return Target(cls.__name__, instance, [call], f"{attribute}, of a small configuration")
+def runnable(build: Callable[[], Any], attribute: str, how: str) -> Target | None:
+    """A module with its inputs, which are seen to run: a class may have them from one that takes others. None where
+    building it needs arguments that nobody gave, or there are none."""
+    with as_before():
+        try:
+            instance = build()
+        except TypeError:
+            return None
+        value = getattr(instance, attribute, None)
+        if value is None:
+            return None
+        call = split_arguments(value)
+        target = Target(label(instance), instance, [call], how)
+        args, kwargs = cloned(call)
+        with torch.no_grad():
+            target.fresh("eval", None)(*args, **kwargs)
+    return target
 
 
 def has_forward(cls: Any) -> bool:

@@ -127,7 +127,7 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
     kind, what = spec["kind"], spec["what"]
 
     def tell(name: str, why: str, example: str = "") -> None:
-        wire.send("left", name=name, why=why, example=example)
+        wire.send("unmade", name=name, why=why, example=example)
 
     if kind == "inputs":
         return inputs.from_function(what)

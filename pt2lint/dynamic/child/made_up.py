@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from .built import WIDTH, Arguments, annotation_text, listed
+from .built import WIDTH, Arguments, annotation_text, listed, takes_arguments
 from .inputs import has_forward, import_path
 from .probes import as_before
 from .search import Search
@@ -62,7 +62,7 @@ def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Target]:
 
 def _example(name: str, value: Any) -> str:
     """What a user writes to have it called."""
-    signature = inspect.signature(value)
+    signature = inspect.signature(takes_arguments(value) if isinstance(value, type) else value)
     made = ", ".join(p.name for p in required(signature))
     called = f"{name}({made})" if isinstance(value, type) else name
     if isinstance(value, type):
