@@ -9,7 +9,7 @@ from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, severity
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import function_around, names
 from pt2lint.rule.tree import is_name, walk
 
 NAMED = ("named_parameters", "named_modules", "named_buffers")
@@ -126,6 +126,8 @@ class PrefixedNames(Rule):
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
             return
+        if node.attr.value in CHILDREN and self.goes_down(call):
+            return
         if node.attr.value in CHILDREN:
             self.report(
                 node,
@@ -154,6 +156,15 @@ class PrefixedNames(Rule):
                     fixes=ask_original(self, node, op, ORIGINAL),
                 )
                 return
+
+    def goes_down(self, call: cst.Call) -> bool:
+        """`def walk(module): for child in module.children(): walk(child)` comes to the original's own parts as well."""
+        around = function_around(self.function, call)
+        called = (part.func for part in walk(around.body) if isinstance(part, cst.Call)) if around else ()
+        names = (f.attr if isinstance(f, cst.Attribute) else f for f in called)
+        return around is not None and any(
+            isinstance(name, cst.Name) and name.value == around.name.value for name in names
+        )
 
     def looked_up(self, node: cst.CSTNode, op: Op) -> None:
         """`averaged[name]`, `averaged.get(name)`; not where a test before tells of it."""

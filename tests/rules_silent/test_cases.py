@@ -16,6 +16,21 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "parts that a function looks for below the wrapper": """
+import torch
+
+def parts(module, found):
+    found.append(module)
+    for child in module.children():
+        parts(child, found)
+
+def layers(module):
+    return [child for child in module.children()]  # PTS317
+
+net = torch.compile(torch.nn.Sequential(torch.nn.Linear(2, 2)))
+parts(net, [])
+layers(net)
+""",
     "roundings where a function imports torch": """
 def make():
     import torch
