@@ -167,7 +167,9 @@ Names of operations:
                     and "asks": its "length", whether it is "there", or "" for what its class says
 - `set setting`     an attribute of a module of torch's settings is assigned; details: "holder", that module, "name";
                     "thread" and "thread at", a function that calls compiled code and that another thread runs, and
-                    where that is started, "also here": "yes" where the thread at hand calls compiled code, too
+                    where that is started, "also here": "yes" where the thread at hand calls compiled code, too;
+                    of a memory budget "draws" and "drawn at", what traced code draws at random, and where, and
+                    "surely" where the code says that its rate is above 0
 - `adapt compiled`  what torch.compile wrapped is given to a library that puts adapters into modules
 - `decorate compile`  torch.compile decorates a function and is given arguments: as of `call torch.compile`
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called

@@ -289,6 +289,7 @@ ALONE = {
     "Bypassed": {"call uncompiled"},
     "AssertedObjects": {"assert object"},
     "Threads": set(),  # it adds to what is noted of settings
+    "Redrawn": set(),  # so does it
 }
 WANTED = frozenset({"test tensor", "call torch.optim.SGD"}.union(*ALONE.values()))
 

@@ -63,6 +63,7 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
     too, an `if` of Python; `again` runs it a second time and takes the time."""
     import torch
     import torch._dynamo
+    import torch._functorch.config
     from torch._dynamo.utils import counters
 
     result = Outcome()
@@ -93,6 +94,7 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
             torch._dynamo.config.patch(
                 suppress_errors=False, cache_size_limit=8, capture_scalar_outputs=False
             ),
+            torch._functorch.config.patch(activation_memory_budget=1.0),
             _defaults(backend="eager", disable=not compiling),
             nullcontext() if compiling else mock.patch("torch.cond", _branch),
         ):

@@ -16,6 +16,39 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "a budget under which a dropout is drawn again": """
+import torch
+from torch._functorch import config
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = torch.nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.drop(x.sin())
+
+net = torch.compile(Net())
+config.activation_memory_budget = 0.5  # PTS353
+config.activation_memory_budget = 1.0
+net(torch.ones(3))
+""",
+    "a budget where nothing is drawn": """
+import torch
+import torch._functorch.config
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = torch.nn.Dropout(0.0)
+
+    def forward(self, x):
+        return self.drop(x.sin())
+
+net = torch.compile(Net())
+torch._functorch.config.activation_memory_budget = 0.5
+net(torch.randn(3))
+""",
     "parts that a function looks for below the wrapper": """
 import torch
 

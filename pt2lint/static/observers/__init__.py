@@ -34,6 +34,7 @@ from pt2lint.static.observers.of_functions import OfFunctions
 from pt2lint.static.observers.operators import Operators
 from pt2lint.static.observers.outer_changes import OuterChanges
 from pt2lint.static.observers.own_forward import OwnForward
+from pt2lint.static.observers.redrawn import Redrawn
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
 from pt2lint.static.observers.steps import Steps
 from pt2lint.static.observers.threads import Threads
@@ -67,6 +68,7 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     SaidElsewhere,
     Unfrozen,
     Threads,
+    Redrawn,
     UntracedObjects,
     Operators,
     Bypassed,
