@@ -33,6 +33,19 @@ config.activation_memory_budget = 0.5  # PTS353
 config.activation_memory_budget = 1.0
 net(torch.ones(3))
 """,
+    "a budget under which a function of torch draws again": """
+import torch
+import torch.nn.functional as F
+import torch._functorch.config as config
+
+@torch.compile
+def f(x: torch.Tensor):
+    return F.dropout(x.sin(), 0.1) * torch.rand_like(x)
+
+def main():
+    config.activation_memory_budget = 0.3  # PTS353
+    f(torch.ones(3))
+""",
     "a budget where nothing is drawn": """
 import torch
 import torch._functorch.config
@@ -48,6 +61,10 @@ class Net(torch.nn.Module):
 net = torch.compile(Net())
 torch._functorch.config.activation_memory_budget = 0.5
 net(torch.randn(3))
+
+@torch.compile
+def noise(n: int):
+    return torch.rand(n)
 """,
     "parts that a function looks for below the wrapper": """
 import torch

@@ -9,7 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.op import Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.values import UNKNOWN, Instance, Value, truth
+from pt2lint.static.values import UNKNOWN, Instance, Value, tensor_of, truth
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -29,7 +29,7 @@ class Redrawn:
     def external(self, call: Call, result: Value) -> None:
         if isinstance(result, Instance) and self.at.models.plays(result.external, "random module"):
             self.rates[id(result)] = result, call.kwargs.get("p", next(iter(call.args), None))
-        elif call.frame.region and self.at.models.plays(call.name, "draws"):
+        elif call.frame.region and self.at.models.plays(call.name, "draws") and _of_tensor(call):
             if truth(call.kwargs.get("training", UNKNOWN)) is not False:
                 rate = call.kwargs.get("p", next(iter(call.args[1:]), None))
                 self.draws(call.name, rate, call.node, call.frame)
@@ -52,3 +52,9 @@ class Redrawn:
         name, place = self.drawn[said]
         words = {"draws": name, "drawn at": place} | ({"surely": "yes"} if said else {})
         return op._replace(details={**op.details, **words})
+
+
+def _of_tensor(call: Call) -> bool:
+    """Whether it is given a tensor: what is given sizes (`torch.rand(3)`) seldom lies on the way of gradients."""
+    given = call.receiver if call.receiver is not None else next(iter(call.args), UNKNOWN)
+    return tensor_of(given) is not None
