@@ -49,7 +49,13 @@ def read_findings(file):
     found = []
     for one in json.loads(file.read_text().replace('"MODELS"', json.dumps(str(MODELS)))):
         fixes = tuple(
-            Fix(fix["description"], fix["applicability"], tuple(Edit(**edit) for edit in fix["edits"]))
+            Fix(
+                **{
+                    **fix,
+                    "edits": tuple(Edit(**edit) for edit in fix["edits"]),
+                    "traits": tuple(fix["traits"]),
+                }
+            )
             for fix in one.pop("fixes")
         )
         flow = tuple(Step(**step) for step in one.pop("flow"))

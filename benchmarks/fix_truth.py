@@ -27,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pt2lint.dynamic import VerifyOptions, nursery, verify
-from pt2lint.finding import WORKAROUND, Finding
+from pt2lint.finding import Finding
 from pt2lint.fixes.proof import prove
 from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
@@ -122,7 +122,7 @@ def reached(row):
     """The column that a break gets to: 1 confirmed ... 4 repair proven."""
     if row is None:
         return 0
-    proven = [not description.startswith(WORKAROUND) for done, description in row["fixes"] if done]
+    proven = [not description.startswith("Workaround") for done, description in row["fixes"] if done]
     if row["gone"] is not None:
         proven.append(row["gone"])
     if proven:

@@ -14,19 +14,22 @@ Severity = Literal["error", "warning", "note"]
 Confidence = Literal["high", "low"]
 Verdict = Literal["confirmed", "refuted", "unreached", "failed"]
 Applicability = Literal["safe", "unsafe"]
-# What a fix says of itself counts: the properties of `Fix` read these words from its description.
-# How it begins where it avoids a finding's cost without repairing its cause.
-WORKAROUND = "Workaround"
-SETTING = f"{WORKAROUND}, a setting for the whole process"  # of these, how those begin that set torch._dynamo.config
-COMPILES_ELSEWHERE = "Compile what"  # how a fix begins after which another function is compiled
-# How one begins that is only believed where a sample takes the short way that it leaves out, and what the test gives
-# there.
-SHORTCUT = "Leave out the shortcut"
-EARLY = "Leave early in eager mode alone"
-UNMASKED = "Use the mask also where it masks nothing"
-TAKEN = {SHORTCUT: True, EARLY: False, UNMASKED: False}
-# What a fix says that may not work at all where its assumption fails.
-ONCE_PROVEN = "Only `--verify --fix` writes it, where it is proven"
+# What a fix is beside its text, as who makes it says; the properties of `Fix` tell what each means.
+Trait = Literal[
+    "workaround",
+    "setting",
+    "once proven",
+    "taken",
+    "not taken",
+    "branch",
+    "nan",
+    "other error",
+    "other draws",
+    "compiles elsewhere",
+    "whole numbers",
+    "tells less",
+    "in a tensor",
+]
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
 ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
 # The note of what no graph holds, in a module of a package of which nothing says that it is compiled.
@@ -49,11 +52,6 @@ ALIKE = (
 )
 PASTED = "the same function, told at "  # how that begins of what stands word for word in another file as well
 UNDER = "told with line "  # how the note of a finding begins whose line another one tells too
-# What a fix says whose proof has to try other whole numbers than those of the sample, which may be indices.
-WHOLE_NUMBERS = "It is tried with other whole numbers, too"
-OTHER_DRAWS = "other random numbers"  # what a fix says that draws them in another order
-IN_TENSOR = "Start it as a 0-dim tensor"  # what a fix says that keeps a number of Python in a tensor
-SILENT = ("compiled code does not log", "Compiled code goes without it", "once for each compilation")
 
 
 class Stopped(BaseException):
@@ -87,7 +85,7 @@ class Fix:
 
     `description` says in one sentence what is done and what it assumes. `proven` is None until --verify has
     applied the fix to a scratch copy and run it. One `by_hand` is told, and never written by --fix, proven or not:
-    where it belongs only the reader knows.
+    where it belongs only the reader knows. `traits` are what the properties tell of it.
     """
 
     description: str
@@ -95,21 +93,22 @@ class Fix:
     edits: tuple[Edit, ...]
     proven: bool | None = None
     by_hand: bool = False
+    traits: tuple[Trait, ...] = ()
 
     @property
     def is_workaround(self) -> bool:
         """Whether it avoids the cost of a finding and leaves its cause."""
-        return self.description.startswith(WORKAROUND)
+        return "workaround" in self.traits or self.is_setting
 
     @property
     def is_setting(self) -> bool:
         """Whether it sets what holds for the whole process."""
-        return self.description.startswith(SETTING)
+        return "setting" in self.traits
 
     @property
     def waits_for_proof(self) -> bool:
         """Whether --fix leaves it alone until it is proven."""
-        return not self.proven and ONCE_PROVEN in self.description
+        return not self.proven and "once proven" in self.traits
 
     @property
     def is_usable(self) -> bool:
@@ -125,47 +124,47 @@ class Fix:
     @property
     def takes(self) -> bool | None:
         """What the test that it leaves out has to give in a sample for the fix to be believed; None for other fixes."""
-        return next((taken for start, taken in TAKEN.items() if self.description.startswith(start)), None)
+        return "taken" in self.traits if {"taken", "not taken"} & {*self.traits} else None
 
     @property
     def is_of_branch(self) -> bool:
         """Whether it does without a branch, of which both sides have to be taken in samples."""
-        return "branch" in self.description.lower()
+        return "branch" in self.traits
 
     @property
     def may_give_nan(self) -> bool:
         """Whether a gradient may be NaN after the fix, or a result."""
-        return "NaN" in self.description
+        return "nan" in self.traits
 
     @property
     def raises_otherwise(self) -> bool:
         """Whether what raises an error raises RuntimeError after the fix."""
-        return "RuntimeError" in self.description
+        return "other error" in self.traits
 
     @property
     def draws_otherwise(self) -> bool:
         """Whether a run with the same seed draws other random numbers after the fix."""
-        return OTHER_DRAWS in self.description
+        return "other draws" in self.traits
 
     @property
     def compiles_elsewhere(self) -> bool:
         """Whether another function is compiled after the fix: only a run of the program proves it."""
-        return self.description.startswith(COMPILES_ELSEWHERE) and bool(self.edits)
+        return "compiles elsewhere" in self.traits
 
     @property
     def asks_for_numbers(self) -> bool:
         """Whether its proof tries other whole numbers than those of the sample."""
-        return WHOLE_NUMBERS in self.description
+        return "whole numbers" in self.traits
 
     @property
     def tells_otherwise(self) -> bool:
-        """Whether compiled code logs less after the fix, or nothing, as its description says."""
-        return any(words in self.description for words in SILENT)
+        """Whether compiled code logs less after the fix, or nothing."""
+        return "tells less" in self.traits
 
     @property
     def keeps_in_tensor(self) -> bool:
-        """Whether a number that is kept from call to call is a tensor after the fix, as its description says."""
-        return IN_TENSOR in self.description
+        """Whether a number that is kept from call to call is a tensor after the fix."""
+        return "in a tensor" in self.traits
 
     @property
     def is_proven_repair(self) -> bool:
@@ -266,7 +265,7 @@ class Finding:
     price: Price | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain data; --format json prints it without what the edits replace."""
+        """All of it as plain data; --format json prints it without what the edits replace, and the traits."""
         return {
             **_plain(self),
             "evidence": deepcopy(self.evidence),

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import libcst as cst
 
-from pt2lint.finding import Applicability, Edit, Fix
+from pt2lint.finding import Applicability, Edit, Fix, Trait
 from pt2lint.fixes.comments import carry
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import file_of
@@ -78,7 +78,20 @@ _SINCE = {
 }
 
 
-def fix(description: str, edits: Iterable[Edit], safe: bool = False, *, by_hand: bool = False) -> Repaired:
+# How the description of a fix begins and ends that has one of these traits.
+_BEGINS: dict[str, str] = {
+    "setting": "Workaround, a setting for the whole process: ",
+    "workaround": "Workaround: ",
+}
+ENDS: dict[str, str] = {
+    "once proven": "Only `--verify --fix` writes it, where it is proven.",
+    "whole numbers": "It is tried with other whole numbers, too.",
+}
+
+
+def fix(
+    description: str, edits: Iterable[Edit], *traits: Trait, safe: bool = False, by_hand: bool = False
+) -> Repaired:
     """The fix; a refusal where its edits hold the import of a name that the file must not import (`torch_name`)."""
     applicability: Applicability = "safe" if safe else "unsafe"
     found = tuple(edits)
@@ -88,7 +101,10 @@ def fix(description: str, edits: Iterable[Edit], safe: bool = False, *, by_hand:
         return Refusal("the project says that it runs on a torch that does not have it")
     if _DEAD_NAME in found:
         return Refusal("what made a name that nothing would read any more may have an effect")
-    return Fix(description, applicability, found, by_hand=by_hand)
+    begins = next((text for trait, text in _BEGINS.items() if trait in traits), "")
+    # A description that is made of others' has what ends them.
+    ends = [text for trait, text in ENDS.items() if trait in traits and text not in description]
+    return Fix(begins + " ".join([description, *ends]), applicability, found, by_hand=by_hand, traits=traits)
 
 
 # --- from trees to edits

@@ -19,6 +19,7 @@ def render(report: Report) -> str:
 def _row(report: Report, finding: Finding) -> dict[str, Any]:
     row = {**finding.as_json(), "next": next_command(finding, report.asked)}
     for fix in row["fixes"]:
+        del fix["traits"]
         for edit in fix["edits"]:
             del edit["replaces"]
     if finding.path not in report.cells:

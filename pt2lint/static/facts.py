@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from pt2lint.finding import Edit, Finding, Fix, Price, Problem, Step
+from pt2lint.finding import Applicability, Edit, Finding, Fix, Price, Problem, Step, Trait
 from pt2lint.op import Op, Range, either, in_either
 from pt2lint.project.entries import digest
 from pt2lint.said import moved
@@ -359,7 +359,7 @@ def finding_to_plain(finding: Finding) -> list[Any]:
     """The values of the fields, in their order: their names would take as long to read as all else."""
     *own, flow, fixes, when, note, also, price = _values(finding)
     made = [
-        [fix.description, fix.applicability, [*map(_values, fix.edits)], fix.proven, fix.by_hand]
+        [fix.description, fix.applicability, [*map(_values, fix.edits)], fix.proven, fix.by_hand, fix.traits]
         for fix in fixes
     ]
     return [*own, [*map(_values, flow)], made, when, note, also, None if price is None else _values(price)]
@@ -371,12 +371,18 @@ def finding_from_plain(data: list[Any]) -> Finding:
     return Finding(  # type: ignore[call-arg]  # it counts `own` as more than there are
         *own,
         tuple([Step(*step) for step in flow]),
-        tuple([Fix(told, how, tuple([Edit(*e) for e in edits]), *rest) for told, how, edits, *rest in fixes]),
+        tuple([_fix(*one) for one in fixes]),
         tuple(when),
         note,
         tuple(also),
         None if price is None else Price(*price),
     )
+
+
+def _fix(
+    said: str, how: Applicability, edits: list[Any], proven: bool | None, by_hand: bool, traits: list[Trait]
+) -> Fix:
+    return Fix(said, how, tuple([Edit(*each) for each in edits]), proven, by_hand, tuple(traits))
 
 
 def _values(one: Finding | Edit | Step | Price) -> list[Any]:

@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.repairs.branch import fixes
 from pt2lint.fixes.repairs.clip import to_clamp
 from pt2lint.fixes.repairs.cond import to_cond
@@ -588,7 +588,7 @@ def test_a_draw_that_is_left_out_is_not_safe():
         source = HEAD + RATE.replace("TEST", test)
         fix = branch(source, lambda code, node: ask_rate_first(code, node.test), "forward")
         assert (fix.applicability == "safe") == safe
-        assert (OTHER_DRAWS in fix.description) != safe
+        assert fix.draws_otherwise != safe
 
 
 @pytest.mark.parametrize("test", ["p > self.rate", "q < self.rate", "p < 0.5"])
@@ -627,7 +627,7 @@ def test_a_nan_that_is_kept_off_waits_for_its_proof(lines, waits, repair):
     )
     fix = repair(code, (nodes(code, cst.If) or nodes(code, cst.IfExp))[0])
     assert isinstance(fix, Fix), fix
-    assert (ONCE_PROVEN in fix.description) == waits
+    assert fix.waits_for_proof == waits
 
 
 def test_a_gradient_of_zero_where_there_was_none_is_nan():
@@ -741,9 +741,9 @@ def f(grads, norm: torch.Tensor):
         "for grad in grads:\n        if grad is not None:\n            grad.mul_(factor.clamp(max=1))\n"
         in new
     )
-    assert ONCE_PROVEN in found.description
+    assert found.waits_for_proof
     parameters = source.replace("grad in grads", "p in ps").replace("grad.mul_", "p.grad.mul_")
-    assert ONCE_PROVEN not in branch(parameters, to_clamp).description
+    assert not branch(parameters, to_clamp).waits_for_proof
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import EARLY, ONCE_PROVEN, SHORTCUT, UNMASKED, WORKAROUND, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.repairs import (
     branch,
@@ -168,7 +168,7 @@ def test_shortcut_is_left_out(text):
     source = lines(text, "return x if m is None else x * m", head="def f(x, m):\n    ")
     found = [one for call in range(4) for one in [_shortcut(source, call)] if isinstance(one, Fix)]
     assert found
-    assert found[0].description.startswith(SHORTCUT)
+    assert found[0].takes is True
     after = prove(source, found[0], [[X, torch.ones(2, 3)], [X, torch.tensor([1.0, 0.0, 1.0])]])
     assert "not torch.compiler.is_compiling() and " in after
     assert {one.strip() for one in text.split("\n")[1:]} - {one.strip() for one in after.split("\n")} <= {
@@ -215,7 +215,7 @@ def test_a_mask_is_used_where_it_masks_nothing(first, test, bound):
     code = function_code(source)
     asked = next(one for one in nodes(code, cst.Call) if shortcut.callee(one) == "any")
     (fix,) = shortcut.fixes(code, asked)
-    assert fix.description.startswith(UNMASKED)
+    assert fix.takes is False
     assert "torch.compiler.is_compiling() " in prove(source, fix, [[X], [POSITIVE * 12]])
 
 
@@ -257,8 +257,8 @@ WAYS_OUT = [
 def test_a_way_out_is_left_to_eager_mode(text):
     fix, source = early(*text)
     assert isinstance(fix, Fix)
-    assert fix.description.startswith(EARLY)
-    assert ONCE_PROVEN in fix.description
+    assert fix.takes is False
+    assert fix.waits_for_proof
     assert "if not torch.compiler.is_compiling() and " in applied(source, fix)
     prove(source, fix, [[X], [(X * 0).detach()]])
 
@@ -385,7 +385,7 @@ def test_index_of_one_row():
     code = function_code(source)
     fix = index.select_row(code, nodes(code, cst.Subscript)[-2])
     assert "x[:, ks[1][None]].squeeze(1)" in prove(source, fix, [[X]])
-    assert ONCE_PROVEN in fix.description  # nothing but the break says that `ks[1]` is one number
+    assert fix.waits_for_proof  # nothing but the break says that `ks[1]` is one number
     for text in (
         "return x[x.argmax(1)[0]]",
         "return table[x.argmax()]",
@@ -432,7 +432,7 @@ def test_requires_grad_is_left_to_eager():
         "y = x.detach() * 2", "if x.dim() == 2:\n        y.requires_grad = True", "return y.detach()"
     )
     fix = first_fix(source, cst.Attribute, grad.fixes, at=3)
-    assert fix.description.startswith(WORKAROUND)
+    assert fix.is_workaround
     assert fix.waits_for_proof  # what computes a gradient with it fails where it is compiled
     assert "if x.dim() == 2 and not torch.compiler.is_compiling():" in applied(source, fix)
     argument = lines("x.requires_grad = True", "return x")

@@ -106,7 +106,7 @@ def test_choose_takes_only_what_is_allowed():
     assert texts([finding(wrong)], "unsafe") == []
     assert texts([finding(safe)], proven_only=True) == []
     assert texts([finding(proven)], proven_only=True) == ["p"]
-    assert texts([finding(replace(proven, description="Workaround: p"))], proven_only=True) == []
+    assert texts([finding(replace(proven, traits=("workaround",)))], proven_only=True) == []
     assert texts([finding(proven)], "unsafe", proven_only=True) == ["p"]
     assert texts([finding(safe, verdict="refuted")]) == []
 

@@ -21,7 +21,7 @@ from pt2lint.dynamic.child.judge import (
     same_text,
     spread,
 )
-from pt2lint.finding import WHOLE_NUMBERS, Edit, Finding, Fix
+from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 
 OPTIONS = VerifyOptions(modes=("train",), further=False, timeout=120)
@@ -256,7 +256,7 @@ def test_other_whole_numbers_are_tried_where_a_fix_asks_for_it(tmp_path):
     with open(path, "w") as file:
         file.write(LISTED)
     edit = Edit(path, 10, 26, 10, 36, "n")
-    fixes = [Fix(f"passed on{more}", "unsafe", (edit,)) for more in (f". {WHOLE_NUMBERS}.", "")]
+    fixes = [Fix("passed on", "unsafe", (edit,), traits=traits) for traits in (("whole numbers",), ())]
     listed = Finding("PTB105", "list", "m", path, 10, 26, 10, 36, verdict="confirmed")
     judged = verify([listed], [path], OPTIONS)
     found = [prove([replace(listed, fixes=(fix,))], judged.events, [path], OPTIONS) for fix in fixes]

@@ -10,7 +10,7 @@ import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.dynamic.events import Break, Run
-from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Finding, Fix
+from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.attempt import Failed, line_map, mended
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.proof import _Prover, prove
@@ -50,8 +50,8 @@ BRANCH = (11, 1, 13, 1)
 OPTIONS = VerifyOptions(modes=("train",), further=False, backend="aot_eager")
 
 
-def line_fix(path, text, description="a fix"):
-    return Fix(description, "unsafe", (Edit(path, *BRANCH, text),))
+def line_fix(path, text, description="a fix", traits=()):
+    return Fix(description, "unsafe", (Edit(path, *BRANCH, text),), traits=traits)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,9 @@ def proved(tmp_path_factory):
             line_fix(path, "        h = torch.where(h.sum() > 0, h * 2.5, h)\n", "wrong value"),
             line_fix(path, "        h = h * 2 if (h > 0).any() else h\n", "breaks itself"),
             replace(line_fix(path, "        h = h + 0\n"), by_hand=True),
-            line_fix(path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", f"no branch. {ONCE_PROVEN}."),
+            line_fix(
+                path, "        h = torch.where(h.sum() > 0, h * 2, h)\n", "right", ("branch", "once proven")
+            ),
             line_fix(path, "        h = h\n", "never tried"),
         ),
     )  # fmt: skip
@@ -74,9 +76,9 @@ def proved(tmp_path_factory):
         fixes=(
             Fix("an error less", "unsafe", (Edit(path, 13, 1, 15, 1, ""),)),
             Fix(
-                f"{WORKAROUND}: raises RuntimeError", "unsafe",
+                "another error", "unsafe",
                 (Edit(path, 13, 1, 15, 1, '        torch._assert_async(~torch.isnan(h).any(), "nan")\n'),),
-                by_hand=True,
+                by_hand=True, traits=("workaround", "other error"),
             ),
         ),
     )  # fmt: skip

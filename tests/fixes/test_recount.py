@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pt2lint.dynamic import VerifyOptions, verify
-from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Finding, Fix
+from pt2lint.finding import Edit, Finding, Fix
 from pt2lint.fixes.proof import prove
 from pt2lint.fixes.recount import moved_to, printed_alike
 from pt2lint.project.config import Settings
@@ -109,8 +109,8 @@ def test_a_program_shows_what_silently_does_nothing(tmp_path):
 
 def test_a_program_shows_that_a_step_taken_apart_trains_to_the_same_losses(tmp_path):
     def other(path):
-        said = f"{COMPILES_ELSEWHERE}, and halve it"
-        return Fix(said, "unsafe", (Edit(path, 11, 1, 12, 1, "    loss = net(x).square().mean() / 2\n"),))
+        edit = Edit(path, 11, 1, 12, 1, "    loss = net(x).square().mean() / 2\n")
+        return Fix("compile what halves it", "unsafe", (edit,), traits=("compiles elsewhere",))
 
     found, notes = proved(tmp_path, TRAINS, other)
     assert {"PTB160", "PTB165"} <= set(found)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pt2lint.finding import COMPILES_ELSEWHERE, COPY, Edit, Finding, Fix, Severity
+from pt2lint.finding import COPY, Edit, Finding, Fix, Severity
 from pt2lint.fixes.edit import digest, read_source
 from pt2lint.fixes.rounds import fix_findings
 from tests.fixes.test_edit import edit, finding
@@ -46,14 +46,14 @@ def test_fixing_goes_on_until_nothing_changes(tmp_path):
     assert fix_findings(relint({}, None), relint=relint).texts == {}
 
 
-@pytest.mark.parametrize(("code", "does", "left"), [
-    ("PTR212", COMPILES_ELSEWHERE, False), ("PTR212", "f", True), ("PTB103", COMPILES_ELSEWHERE, True),
+@pytest.mark.parametrize(("code", "traits", "left"), [
+    ("PTR212", ("compiles elsewhere",), False), ("PTR212", (), True), ("PTB103", ("compiles elsewhere",), True),
 ])  # fmt: skip
-def test_what_a_fix_brings(code, does, left, tmp_path):
+def test_what_a_fix_brings(code, traits, left, tmp_path):
     """What is compiled only with it may be compiled again."""
     file = tmp_path / "m.py"
     file.write_text("x = 1\n")
-    fix = Fix(does, "safe", (edit(1, 5, 1, 6, "2", str(file)),))
+    fix = Fix("f", "safe", (edit(1, 5, 1, 6, "2", str(file)),), traits=traits)
 
     def relint(texts, only):
         return [replace(finding(path=str(file)), code=code)] if texts else []

@@ -4,7 +4,6 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.finding import ONCE_PROVEN
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs.bounds import at_most_rows
 from pt2lint.fixes.repairs.passed_on import as_tensor
@@ -54,7 +53,7 @@ REPEATED = [
 @pytest.mark.parametrize(("text", "made"), REPEATED)
 def test_rows_are_repeated_at_once(text, made):
     fix = repeated(text)
-    assert ONCE_PROVEN in fix.description
+    assert fix.waits_for_proof
     assert made in prove(HEAD + text, fix, COUNTS)
 
 
@@ -189,7 +188,7 @@ def rows(text):
 
 def test_only_the_rows_that_are_looked_up_are_computed():
     fix = rows(ROTARY)
-    assert ONCE_PROVEN in fix.description
+    assert fix.waits_for_proof
     after = prove(ROTARY, fix, COUNTS)
     assert "        inv_freq = self.rotary.inv_freq\n" in after
     assert "return x.sum() * (ids.unsqueeze(-1).to(inv_freq) * inv_freq).flatten(1)\n" in after
@@ -272,7 +271,7 @@ def bounded(text):
 def test_bounds_are_as_many_as_rows(old, new, count):
     text = BOUNDS.replace(old, new).replace("attend(y", "attend(z" if "z =" in new else "attend(y")
     after = prove(text, fix := bounded(text), PARTS)
-    assert ONCE_PROVEN in fix.description
+    assert fix.waits_for_proof
     assert f"torch.arange({count}, device=times.device)\n" in after
     assert "    bounds = lengths.cumsum(\n" in after
     assert "# each part" in after
@@ -322,7 +321,7 @@ def own_values(text):
 def test_own_values_of_rows_are_of_one_width(old, new):
     text = OWN.replace(old, new)
     fix = own_values(text)
-    assert ONCE_PROVEN in fix.description
+    assert fix.waits_for_proof
     after = prove(text, fix, IDS)
     assert "# each once\n    if torch.compiler.is_compiling():\n" in after
     assert "ids = ordered.masked_fill(repeated, -1)\n" in after

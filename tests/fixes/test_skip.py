@@ -406,7 +406,7 @@ def test_proven_with_dropout_turned_off(tmp_path):
     proof = prove([wrong], judged.events, [str(path)], options)
     assert [fix.proven for fix in proof.findings[0].fixes] == [False]
     # A fix that says nothing of random numbers must draw the same.
-    bold = replace(finding.fixes[1], proven=None, description="Draws alike.")
+    bold = replace(finding.fixes[1], proven=None, traits=())
     proof = prove([replace(finding, fixes=(bold,))], judged.events, [str(path)], options)
     assert [fix.proven for fix in proof.findings[0].fixes] == [False]
     assert any("values differ" in note or "gradients" in note for note in proof.notes)

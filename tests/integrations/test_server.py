@@ -379,7 +379,7 @@ def test_edits_name_the_version_that_they_were_computed_for(tmp_path: Path, inst
 
 
 GOOD_AND_BAD = """\
-from pt2lint.finding import ONCE_PROVEN, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.rule import Rule
 
 
@@ -389,9 +389,10 @@ class Mine(Rule):
     code, name, ops = "MINE001", "mine", ("call torch.Tensor.item",)
 
     def check(self, node, op):
-        lines = {"Good": 1, "Bad": 2, f"Doubtful. {ONCE_PROVEN}.": 1}
+        lines = {"Good": 1, "Bad": 2, "Doubtful": 1}
         fixes = [
-            Fix(name, "safe", (Edit(self.function.path, op.line, 1, op.line + count, 1, "    return x.max()\\n"),))
+            Fix(name, "safe", (Edit(self.function.path, op.line, 1, op.line + count, 1, "    return x.max()\\n"),),
+                traits=("once proven",) if name == "Doubtful" else ())
             for name, count in lines.items()
         ]
         self.report(node, op, "it", fixes=fixes)

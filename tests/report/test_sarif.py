@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pt2lint.finding import ONCE_PROVEN, Problem, Step
+from pt2lint.finding import Problem, Step
 from pt2lint.report import render, sarif
 from pt2lint.report.line_hash import line_hashes
 from pt2lint.report.place import Place, repository_root, uris
@@ -85,7 +85,7 @@ def test_what_is_left_to_the_reader_is_no_fix_to_apply() -> None:
     assert result["properties"]["byHand"] == [told.description]
     assert len(result_of(replace(ITEM, fixes=(told, ITEM.fixes[0])))["fixes"]) == 1
     assert "byHand" not in result_of(ITEM)["properties"]
-    waits = replace(ITEM.fixes[0], description=f"Both. {ONCE_PROVEN}.")
+    waits = replace(ITEM.fixes[0], description="Both.", traits=("once proven",))
     assert "fixes" not in result_of(replace(ITEM, fixes=(waits,)))
     assert len(result_of(replace(ITEM, fixes=(replace(waits, proven=True),)))["fixes"]) == 1
 

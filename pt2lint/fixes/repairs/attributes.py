@@ -80,7 +80,7 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     if single:
         single[0] = single[0].with_changes(leading_lines=node.leading_lines)
         edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, {node: single}))
-        return fix(description, edits)
+        return fix(description, edits, "branch")
     if any("[" in target for target in targets):
         return Refusal("an element that the other side may not assign")
     new = {target: fresh(function, f"new_{target.rpartition('.')[2]}") for target in targets}
@@ -96,7 +96,7 @@ def select_attributes(function: FunctionCode, node: cst.CSTNode, kind: Kind | No
     made[0] = made[0].with_changes(leading_lines=node.leading_lines)
     changes: dict[cst.CSTNode, New] = {node: [*made, *orelse, *(cst.parse_statement(one) for one in last)]}
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, changes))
-    return fix(description, edits)
+    return fix(description, edits, "branch")
 
 
 def _one_by_one(

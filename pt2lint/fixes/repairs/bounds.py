@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -77,8 +77,10 @@ def at_most_rows(function: FunctionCode, node: cst.Call) -> Repaired:
     return fix(
         f"Repeat to as many bounds as `{rows}` has rows where it is compiled, those left over of empty sequences: the "
         f"size follows from a shape. It assumes that each sequence has a row of `{rows}`, and that what takes "
-        f"`{name}` passes over empty ones. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        f"`{name}` passes over empty ones.",
         (*imports, *more, *rewrite(function, {statement: [*made, changed]})),
+        "once proven",
+        "whole numbers",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     New,
@@ -100,8 +100,11 @@ class _Chunks:
             "Attend to all chunks at once, with a mask that keeps them apart, so that nobody has to know their sizes. "
             "All pairs are computed: where many thousands are split, that costs more than it saves. It assumes that "
             "this is an attention, that the sizes add up, and that the values are finite: others reach all chunks. "
-            f"With dropout, one seed then draws {OTHER_DRAWS}. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+            "With dropout, one seed then draws other random numbers.",
             (*imports, *more, *rewrite(function, self.new)),
+            "other draws",
+            "once proven",
+            "whole numbers",
         )
 
     def must_hold_still(self, tensors: Sequence[str], first: cst.CSTNode, place: cst.CSTNode) -> None:

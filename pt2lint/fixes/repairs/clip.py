@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect, number
 from pt2lint.fixes.rewrite import (
@@ -60,11 +60,13 @@ def to_clamp(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None
     assert isinstance(first, cst.SimpleStatementLine | cst.For | cst.If)
     body[0] = first.with_changes(leading_lines=(*node.leading_lines, *first.leading_lines))
     # What the gradient of the norm needs may be what is changed: in eager mode that is an error.
-    waits = f" {ONCE_PROVEN}." if reader.in_place else ""
+    waits: tuple[Trait, ...] = ("once proven",) if reader.in_place else ()
     return fix(
         "Scale always, by a factor that is kept at one up to the limit. Where "
-        f"`{source(function, clipped)}` is NaN the result is NaN, which so far was left as it was.{waits}",
+        f"`{source(function, clipped)}` is NaN the result is NaN, which so far was left as it was.",
         rewrite(function, {node: body}),
+        "nan",
+        *waits,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN
+from pt2lint.finding import Edit, Trait
 from pt2lint.fixes.arms import (
     Arms,
     check_same_test,
@@ -79,9 +79,9 @@ _MAY_DRAW = (
 )
 
 
-_UNKNOWN = f" Whether torch can capture both sides whole, reading does not tell. {ONCE_PROVEN}."
+_UNKNOWN = " Whether torch can capture both sides whole, reading does not tell."
 
-_NAN_OFF = f" The test keeps NaN away from what learns, and that gradient may be NaN. {ONCE_PROVEN}."
+_NAN_OFF = " The test keeps NaN away from what learns, and that gradient may be NaN."
 
 
 def _break_in(function: FunctionCode, *sides: cst.CSTNode) -> str | None:
@@ -247,7 +247,14 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
     text = f"{torch}({condition.text}, lambda: {first}, lambda: {second}, ())"
     new = under_static(function, node, condition, text)
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, {node: new}))
-    return fix("Branch with `torch.cond`, in the graph." + _COND + warning, edits)
+    return _fixed(warning, edits)
+
+
+def _fixed(warning: str, edits: Iterable[Edit]) -> Repaired:
+    traits: list[Trait] = ["branch"]
+    if warning:
+        traits += ["once proven", "nan"] if warning == _NAN_OFF else ["once proven"]
+    return fix(f"Branch with `torch.cond`, in the graph.{_COND}{warning}", edits, *traits)
 
 
 def _check_result(value: cst.BaseExpression, kind: Kind, known: bool) -> None:
@@ -295,7 +302,7 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     lines.append(f"return {call}" if arms.values is not None else f"{', '.join(outs)} = {call}")
     new = replacement(function, node, arms.taken, lines, condition.static)
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, new))
-    return fix("Branch with `torch.cond`, in the graph." + _COND + warning, edits)
+    return _fixed(warning, edits)
 
 
 def _check_sides(arms: Arms) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.condition import definition, listed
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.purity import effect
@@ -101,8 +101,9 @@ def list_of_parts(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         new[statement] = None
     return fix(
         "Put the lists together in Python, not by way of a tensor: sizes are known while Dynamo traces. It assumes "
-        f"that these are lists of whole numbers. {ONCE_PROVEN}.",
+        "that these are lists of whole numbers.",
         rewrite(function, new),
+        "once proven",
     )
 
 

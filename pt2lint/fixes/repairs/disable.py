@@ -6,7 +6,7 @@ from collections.abc import Container
 
 import libcst as cst
 
-from pt2lint.finding import WORKAROUND, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import (
@@ -104,8 +104,9 @@ def _decorated(function: FunctionCode, owner: cst.FunctionDef, importing: bool =
     indent = first[: len(first) - len(first.lstrip())]
     edit = Edit(function.path, line, 1, line, 1, f"{indent}@{name}\n")
     return fix(
-        f"{WORKAROUND}: run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
+        f"run `{owner.name.value}` outside the graph. One graph break remains, at its call, "
         f"where pt2lint then reports it{needs}.",
         (*imports, edit),
+        "workaround",
         by_hand=True,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
@@ -48,7 +48,7 @@ _SAID = (
     "Give each expert all rows, zero where they did not choose it, and add what it makes of those that did: no shape "
     "depends on values then. That is more work: every expert computes every row, where each row went to the few that "
     "it chose. Parameters of experts that nobody chose get a gradient of zero instead of none. It assumes that an "
-    f"expert computes each row by itself. {ONCE_PROVEN}."
+    "expert computes each row by itself."
 )
 
 
@@ -180,7 +180,7 @@ class _Writer:
         made = statements(function, lines)
         made[0] = made[0].with_changes(leading_lines=rows.statement.leading_lines)
         self.new[rows.statement] = made
-        return fix(_SAID, (*self.imports, *rewrite(function, self.new)))
+        return fix(_SAID, (*self.imports, *rewrite(function, self.new)), "once proven")
 
     def rows(self) -> _Rows:
         """The one statement of the body that reads rows and slots out of a mask."""
@@ -452,7 +452,7 @@ class _Masked:
         else:
             new |= dict.fromkeys(inner[1:])
             new[inner[0]] = made
-        return fix(_SAID, (*self.imports, *rewrite(function, new)))
+        return fix(_SAID, (*self.imports, *rewrite(function, new)), "once proven")
 
     def parts(self) -> tuple[str, cst.If | None, Sequence[cst.CSTNode]]:
         """The mask, the `if` that asks whether it sets anything, and the statements that use it."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, file_of, has_derived
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, rewrite, source
 from pt2lint.rule import FunctionCode
@@ -83,8 +83,9 @@ def beside_buffer(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     return fix(
         f"Keep beside the buffer `{name}` what it holds, for Python to test: the graph depends on an attribute that is "
         "set once, and not on a tensor. It assumes that nothing else writes the buffer: what copies buffers by itself, "
-        f"as an average of weights does, has to set the attribute too. {ONCE_PROVEN}.",
+        "as an average of weights does, has to set the attribute too.",
         (*rewrite(function, {read: cst.parse_expression(f"self.{kept}")}), *edits),
+        "once proven",
     )
 
 

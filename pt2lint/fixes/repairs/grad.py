@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, method_in
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
@@ -163,10 +163,11 @@ def only_in_eager(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     edits = _under(function, statement, _plain_if(function, statement), f"not {compiling}()")
     return fix(
-        f"{WORKAROUND}: leave it to eager mode. In the graph nothing needs it, unless something asks for the "
-        f"gradient of `{name}` itself; results then require a gradient only where parameters or inputs do. "
-        f"{ONCE_PROVEN}.",
+        "leave it to eager mode. In the graph nothing needs it, unless something asks for the "
+        f"gradient of `{name}` itself; results then require a gradient only where parameters or inputs do.",
         (*imports, *edits),
+        "workaround",
+        "once proven",
     )
 
 

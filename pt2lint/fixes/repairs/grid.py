@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import class_around, file_of, layers
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import rows
 from pt2lint.fixes.rewrite import (
+    ENDS,
     New,
     Refusal,
     Refused,
@@ -73,8 +74,12 @@ def _with_tables(function: FunctionCode, node: cst.CSTNode, alone: Repaired) -> 
         for code, table in places:
             shorter = rows.looked_up(code, table)
             if isinstance(shorter, Fix):
-                description = f"{alone.description.partition(f' {ONCE_PROVEN}')[0]} {shorter.description}"
-                yield fix(description, dict.fromkeys((*alone.edits, *shorter.edits)))
+                said = alone.description.partition(f" {ENDS['once proven']}")[0]
+                yield fix(
+                    f"{said} {shorter.description}",
+                    dict.fromkeys((*alone.edits, *shorter.edits)),
+                    *alone.traits,
+                )
 
 
 @refusing
@@ -113,8 +118,10 @@ def all_rows(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         f"Compute the positions of all rows at once, from the place of each in its image: no size is read out of a "
         f"tensor. How many rows there are is an argument, `{given}`; without it eager mode finds out as before. It "
         f"assumes that {' and '.join(f'`{text}`' for text in dict.fromkeys(text for _, _, text in calls))} is that "
-        f"number. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        "number.",
         edits,
+        "once proven",
+        "whole numbers",
     )
 
 

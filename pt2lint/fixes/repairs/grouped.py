@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of, placed_in
 from pt2lint.fixes.purity import callee
@@ -97,8 +97,9 @@ def _told(name: str, edits: Sequence) -> Repaired:
         f"Keep `{name}` a tensor, and give all rows to every weight, zero where they are another one's: `torch.where` "
         "keeps of each row what its own weight makes of it. That is as many times the work as there are weights; where "
         "these are matrices in bfloat16, `torch.nn.functional.grouped_mm` does without. It assumes that each row is "
-        f"computed by itself, and that rows have one dimension. {ONCE_PROVEN}.",
+        "computed by itself, and that rows have one dimension.",
         dict.fromkeys(edits),
+        "once proven",
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
+from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.condition import and_not, conjuncts, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
@@ -153,24 +153,28 @@ def raise_to_assert(
             "Check as an `assert`, which Dynamo keeps in the graph and `python -O` leaves out; compiled, a failure "
             "raises RuntimeError.",
             edits,
+            "other error",
         )
+    doubt, waits = _doubt(function, node.test)
     return fix(
         "Check where it is compiled with `torch._assert_async`, which stays in the graph; in eager mode as before. "
         "In the graph a failure raises RuntimeError with this message; on a GPU it does so later, and the device "
-        f"cannot be used after it.{_doubt(function, node.test)}",
+        f"cannot be used after it.{doubt}",
         edits,
+        "other error",
+        *waits,
     )
 
 
-def _doubt(function: FunctionCode, test: cst.BaseExpression) -> str:
+def _doubt(function: FunctionCode, test: cst.BaseExpression) -> tuple[str, tuple[Trait, ...]]:
     """What is said of a test of an argument that is annotated as a number, as other callers may give one: an assertion
     takes no number."""
     owner = enclosing_function(function, test)
     for given in parameters(owner) if owner is not None else ():
         word = source(function, given.annotation.annotation) if given.annotation is not None else ""
         if word in ("int", "float", "bool") and given.name.value in reads(test):
-            return f" It assumes that `{given.name.value}` is a tensor whoever calls it. {ONCE_PROVEN}."
-    return ""
+            return f" It assumes that `{given.name.value}` is a tensor whoever calls it.", ("once proven",)
+    return "", ()
 
 
 def _where_compiled(
@@ -200,8 +204,9 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
         return Refusal("what is raised ends a loop and carries values, for somebody who catches it")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     return fix(
-        f"{WORKAROUND}: check in eager mode alone, which raises the same error. Compiled code goes without the check.",
+        "check in eager mode alone, which raises the same error. Compiled code goes without the check.",
         (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()", first=True)})),
+        "workaround",
     )
 
 
@@ -310,6 +315,7 @@ def check_in_graph(function: FunctionCode, node: cst.Call) -> Repaired:
         "Check with `torch._assert_async`, which stays in the graph. A failure raises RuntimeError with this message; "
         "on a GPU it does so later, and the device cannot be used after it.",
         (*dict.fromkeys((*imports, *more)), *rewrite(function, {node: call})),
+        "other error",
     )
 
 
@@ -512,7 +518,7 @@ def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = N
         return fix(
             "Assert one tensor, of all parts: Dynamo keeps assertions on single tensors in the graph.",
             rewrite(function, {node.test: _both(function, node.test)}),
-            True,
+            safe=True,
         )
     made = []
     for part in parts:
@@ -523,7 +529,9 @@ def split_assert(function: FunctionCode, node: cst.Assert, kind: Kind | None = N
     made[:-1] = [one.with_changes(trailing_whitespace=plain) for one in made[:-1]]
     edits = rewrite(function, {statement: made})
     return fix(
-        "Assert each part on its own: Dynamo keeps assertions on single tensors in the graph.", edits, True
+        "Assert each part on its own: Dynamo keeps assertions on single tensors in the graph.",
+        edits,
+        safe=True,
     )
 
 
@@ -616,6 +624,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         "Assert on the tensor itself, which Dynamo keeps in the graph; compiled, a failure raises "
         "RuntimeError.",
         (*dict.fromkeys(imports), *edits),
+        "other error",
     )
 
 
@@ -645,12 +654,14 @@ def _asserts_in_eager(function: FunctionCode, node: cst.Assert, kind: Kind) -> R
     kept = cst.Else(cst.IndentedBlock([run[0].with_changes(leading_lines=()), *run[1:]]))
     both, compiling = _where_compiled(function, [text for text, _ in calls], run[0], kept)
     imports = dict.fromkeys(edit for _, edits in calls for edit in edits) | dict.fromkeys(compiling)
-    doubt = max((_doubt(function, cst.ensure_type(one.body[0], cst.Assert).test) for one in run), key=len)
+    doubt, waits = max(_doubt(function, cst.ensure_type(one.body[0], cst.Assert).test) for one in run)
     new: dict[cst.CSTNode, New] = {run[0]: both, **dict.fromkeys(run[1:])}
     return fix(
         "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
         f"mode. There a failure raises RuntimeError.{doubt}",
         (*imports, *rewrite(function, new)),
+        "other error",
+        *waits,
     )
 
 

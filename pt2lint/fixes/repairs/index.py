@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
@@ -64,8 +64,10 @@ def select_row(function: FunctionCode, node: cst.Subscript) -> Repaired:
         edits = rewrite(function, {node: whole})
     return fix(
         f"Select by the tensor itself instead of the number in it. It assumes that "
-        f"`{source(function, index.value)}` has no dimensions.{'' if sure else f' {ONCE_PROVEN}.'} {WHOLE_NUMBERS}.",
+        f"`{source(function, index.value)}` has no dimensions.",
         edits,
+        *(() if sure else ("once proven",)),
+        "whole numbers",
     )
 
 
@@ -100,8 +102,10 @@ def one_long(function: FunctionCode, node: cst.Subscript) -> Repaired:
     sure = is_scalar(function, low)
     return fix(
         f"Take the row by the tensor itself instead of the number in it. It assumes that `{source(function, low)}` has "
-        f"no dimensions and lies within.{'' if sure else f' {ONCE_PROVEN}.'} {WHOLE_NUMBERS}.",
+        "no dimensions and lies within.",
         edits,
+        *(() if sure else ("once proven",)),
+        "whole numbers",
     )
 
 

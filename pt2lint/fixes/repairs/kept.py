@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.finding import IN_TENSOR, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, file_of, method_in, placed_in
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -183,9 +183,10 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
     number = function.source.split("\n")[line - 1][column - 1 : end - 1]
     edit = Edit(function.path, line, column, line, end, f"{torch}.tensor({float(number)})")
     return fix(
-        f"{IN_TENSOR}, as torch's own optimizers do: Dynamo does not guard on its value. "
+        "Start it as a 0-dim tensor, as torch's own optimizers do: Dynamo does not guard on its value. "
         "Assumes that nothing else needs a Python number (a checkpoint that was saved before has one).",
         (edit,),
+        "in a tensor",
     )
 
 

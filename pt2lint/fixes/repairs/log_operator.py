@@ -9,7 +9,7 @@ from pathlib import Path
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit
+from pt2lint.finding import Edit
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, words
@@ -101,13 +101,14 @@ def _(order, {names}):
     call = cst.parse_expression(f"{name}({ORDER}, {', '.join(value for _, value in passed.given.values())})")
     return fix(
         "Log by a custom operator, which the graph calls: at each call, in order, and with the values of that call. "
-        f"The record says that it comes from the operator. {ONCE_PROVEN}.",
+        "The record says that it comes from the operator.",
         (
             *dict.fromkeys((*imports, *more)),
             *order,
             Edit(function.path, at, 1, at, 1, text),
             *rewrite(function, {node: call}),
         ),
+        "once proven",
     )
 
 

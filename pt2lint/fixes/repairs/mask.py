@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
@@ -33,7 +33,6 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
-_SHAPE = f" It assumes that the mask has the shape of `{{}}`. {ONCE_PROVEN}."
 _NAN = " The gradient is NaN where the mask is off and the expression's own gradient is infinite."
 # Work on each element alone, so that it does not matter when the others are left out.
 ELEMENTWISE = words(
@@ -76,11 +75,14 @@ def masked_of(
     return None
 
 
-def _assumed(function: FunctionCode, tensor: cst.BaseExpression, mask: cst.BaseExpression) -> str:
+def _assumed(
+    function: FunctionCode, tensor: cst.BaseExpression, mask: cst.BaseExpression
+) -> tuple[str, tuple[Trait, ...]]:
     """What to say of the mask's shape: nothing where it is made, element by element, of the tensor."""
-    return (
-        "" if _made_of(function, mask, source(function, tensor)) else _SHAPE.format(source(function, tensor))
-    )
+    text = source(function, tensor)
+    if _made_of(function, mask, text):
+        return "", ()
+    return f" It assumes that the mask has the shape of `{text}`.", ("once proven",)
 
 
 def _made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, depth: int = 4) -> bool:
@@ -156,9 +158,11 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         if name in ("any", "all")
         else " Elements are added in another order, so the last digits may differ."
     )
+    assumed, waits = _assumed(function, tensor, mask)
     return fix(
-        f"Reduce over all elements, with those outside the mask made neutral.{order}{_assumed(function, tensor, mask)}",
+        f"Reduce over all elements, with those outside the mask made neutral.{order}{assumed}",
         edits,
+        *waits,
     )
 
 
@@ -186,10 +190,12 @@ def count_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("the number is not given to a function")
     text = f"{in_parentheses(source(function, mask))}.sum()"
     edits = rewrite(function, {call: cst.parse_expression(text)})
+    assumed, waits = _assumed(function, tensor, mask)
     return fix(
-        f"Count what the mask sets instead of selecting it.{_assumed(function, tensor, mask)} "
+        f"Count what the mask sets instead of selecting it.{assumed} "
         f"`{source(function, owner.func)}` is then given a tensor.",
         edits,
+        *waits,
     )
 
 
@@ -273,10 +279,13 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     text = f"{y} = {selected}" if own else f"{in_parentheses(y)}.copy_({selected})"
     made = line(text).body[0]
     edits = (*imports, *rewrite(function, {node: made}))
-    nan = _NAN if singular(node.value) else ""
+    assumed, traits = _assumed(function, tensor, mask)
+    if singular(node.value):
+        assumed, traits = assumed + _NAN, (*traits, "nan")
     return fix(
-        f"Write all of `{y}` in place, with its own values outside the mask.{_assumed(function, tensor, mask)}{nan}",
+        f"Write all of `{y}` in place, with its own values outside the mask.{assumed}",
         edits,
+        *traits,
     )
 
 

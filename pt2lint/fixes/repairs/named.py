@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from pt2lint.finding import Edit
+from pt2lint.finding import Edit, Trait
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee
@@ -84,7 +84,7 @@ def kept_for_tests(
         only_tested = only_tested and branch is not None
         if branch is not None and branch not in branches:
             branches.append(branch)
-    edits, said = list[Edit](), list[str]()
+    edits, said, traits = list[Edit](), list[str](), dict[Trait, None]()
     for branch in branches:
         sides = (to_where(function, branch, as_tensor), to_cond(function, branch, as_tensor))
         fits = safest_first(*sides)
@@ -92,6 +92,7 @@ def kept_for_tests(
             return sides[0]
         edits += [one for one in fits[0].edits if one not in edits]
         said.append(fits[0].description)
+        traits |= dict.fromkeys(fits[0].traits)
     if not branches:
         return Refusal(f"`{name}` is not tested")
     text = source(function, tensor)
@@ -102,6 +103,7 @@ def kept_for_tests(
     return fix(
         f"Keep `{name}` as a tensor, and branch on it in the graph. " + " ".join(dict.fromkeys(said)),
         (*rewrite(function, {node: cst.parse_expression(text)}), *edits),
+        *traits,
     )
 
 

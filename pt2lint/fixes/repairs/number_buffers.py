@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import class_around, file_of, has_derived, method_in
 from pt2lint.fixes.purity import callee, effect
@@ -81,8 +81,9 @@ def as_numbers(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     return fix(
         f"Keep as plain numbers what `{around.name}.__init__` puts into buffers ({told}): what is computed of them and "
         "of sizes, Dynamo evaluates while it traces. Python divides in double precision, and who reads them from the "
-        f"module gets numbers. {ONCE_PROVEN}.",
+        "module gets numbers.",
         edits,
+        "once proven",
     )
 
 

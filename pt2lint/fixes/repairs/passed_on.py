@@ -6,7 +6,7 @@ import builtins
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.condition import listed
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
@@ -54,9 +54,10 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if not called or None in called:
         return Refusal("the list is not only passed on")
     return fix(
-        f"Pass the tensor on instead of a list of its numbers. It assumes that {_said(called)} takes one. "
-        f"{ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        f"Pass the tensor on instead of a list of its numbers. It assumes that {_said(called)} takes one.",
         rewrite(function, {node: tensor.with_changes(lpar=(), rpar=())}),
+        "once proven",
+        "whole numbers",
     )
 
 

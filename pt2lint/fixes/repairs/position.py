@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.condition import bare
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, number
@@ -63,8 +63,9 @@ def by_argmax(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("more than one position is used")
     return fix(
         f"Ask for the position with `argmax`, whose shape depends on no values. It assumes that {assumes} "
-        f"`{bare(source(function, mask))}`. {ONCE_PROVEN}.",
+        f"`{bare(source(function, mask))}`.",
         rewrite(function, {taken: cst.parse_expression(call)}),
+        "once proven",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WORKAROUND, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import Kind, guess, words
@@ -151,8 +151,9 @@ def print_in_graph(function: FunctionCode, node: cst.Call, kind: Kind | None = N
     edits = (*imports, *rewrite(function, {node: cst.parse_expression(call)}))
     return fix(
         "Print with the operator that is part of the graph, from torch 2.13 on: it prints the same, compiled or not. "
-        f"Its name is private to torch. {ONCE_PROVEN}.",
+        "Its name is private to torch.",
         edits,
+        "once proven",
     )
 
 
@@ -288,6 +289,7 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
     return fix(
         "Log while Dynamo traces: the message comes once for each compilation. In eager mode nothing changes.",
         edits,
+        "tells less",
     )
 
 
@@ -361,6 +363,7 @@ def keep_logging(function: FunctionCode, node: cst.Call) -> Repaired:
             function,
             f"ignore_logging_functions.add({spelled})",
             f"let Dynamo leave `{spelled}` out: compiled code does not log.",
+            "tells less",
         )
     method = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
     if method in _LEVELS and any(one.startswith("logging.Logger.") for one in heard):
@@ -374,7 +377,8 @@ def keep_logging(function: FunctionCode, node: cst.Call) -> Repaired:
             function,
             f"ignore_logger_methods.add({local}.Logger.{method})",
             f"let Dynamo leave calls of loggers' `{method}` out: compiled code does not log.",
-            *imports,
+            "tells less",
+            imports=imports,
         )
     return Refusal("not a function of logging or warnings")
 
@@ -440,7 +444,9 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         new = {statement: cst.If(test=test, body=body, leading_lines=statement.leading_lines)}
     edits = (*imports, *rewrite(function, new))
     return fix(
-        f"{WORKAROUND}: leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
+        "leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
         "sees the code that runs in eager mode.",
         edits,
+        "workaround",
+        "tells less",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
@@ -73,8 +73,10 @@ def at_once(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("not one row and one count belong to each other")
     return fix(
         f"Repeat all rows at once. It assumes that as many come of it as `{like}` has, with which it meets element by "
-        f"element, and that `{given}` is a tensor beside what is repeated. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        f"element, and that `{given}` is a tensor beside what is repeated.",
         (*imports, *rewrite(function, {cat: cst.parse_expression(text)})),
+        "once proven",
+        "whole numbers",
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import OTHER_DRAWS
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
@@ -56,11 +55,14 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
         joined = joined.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     edits = rewrite(function, {comparison: joined})
     before = isinstance(comparison.left, cst.Name)
-    draws = "" if before else f" With a rate of zero one seed then draws {OTHER_DRAWS} for what follows."
+    draws = (
+        "" if before else " With a rate of zero one seed then draws other random numbers for what follows."
+    )
     return fix(
         f"Ask `{text}` first: with a rate of zero there is nothing to draw for, and Dynamo sees no tensor. "
         f"With a rate above zero the graph break stays.{draws}",
         edits,
+        *(() if before else ("other draws",)),
         safe=before,
     )
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, words
 from pt2lint.fixes.layout import broken
@@ -402,10 +402,11 @@ def _written(
     )
     return fix(
         f"Make `{name}` by a custom operator, which the graph calls as it is: the same numbers from the same "
-        f"generator, computed on the host at each call.{whole} {ONCE_PROVEN}.",
+        f"generator, computed on the host at each call.{whole}",
         (
             *imports,
             Edit(function.path, above, 1, above, 1, made),
             Edit(function.path, begin, 1, end, 1, "".join(one + "\n" for one in call)),
         ),
+        "once proven",
     )

@@ -7,7 +7,7 @@ import re
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of, layers
@@ -68,7 +68,7 @@ def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         made = _rows_alone(function, rows, source(function, factor), positions.args[0].value)
         if isinstance(function.parent(positions), cst.Assign):
             made[0][cst.ensure_type(statement_of(function, positions), cst.SimpleStatementLine)] = None
-        return fix(_said(made[1]), rewrite(function, made[0]))
+        return fix(_said(made[1]), rewrite(function, made[0]), "once proven", "whole numbers")
     if {use.name for use in uses(factor)} != {layer} or any(
         isinstance(one, cst.Call) for one in walk(factor)
     ):
@@ -83,14 +83,14 @@ def looked_up(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         looked |= made[1]
     if not edits:
         return Refusal("nothing in the file asks for the table")
-    return fix(_said(looked), edits)
+    return fix(_said(looked), edits, "once proven", "whole numbers")
 
 
 def _said(looked: set[str]) -> str:
     names = " and ".join(f"`{one}`" for one in sorted(looked))
     return (
         f"Compute the rows of the table that {names} looks up, and no others: nobody has to know how long it would be. "
-        f"It assumes that these are positions from its start. {ONCE_PROVEN}. {WHOLE_NUMBERS}."
+        "It assumes that these are positions from its start."
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
@@ -103,9 +103,9 @@ def seed_kept(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     return fix(
         f"Return the tensor, and draw `{found[0][0]}` by a custom operator, on the host: the graph "
         "calls it, "
-        "and it gives the same numbers from the same seed. Both are tensors then, wherever they are read. "
-        f"{ONCE_PROVEN}.",
+        "and it gives the same numbers from the same seed. Both are tensors then, wherever they are read.",
         edits,
+        "once proven",
     )
 
 

@@ -6,13 +6,17 @@ are told, and not written. They are offered after every repair.
 
 from __future__ import annotations
 
-from pt2lint.finding import SETTING, Edit
+from collections.abc import Sequence
+
+from pt2lint.finding import Edit, Trait
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.rewrite import Repaired, fix, torch_name
 from pt2lint.rule import FunctionCode
 
 
-def setting(function: FunctionCode, statement: str, description: str, *imports: Edit) -> Repaired:
+def setting(
+    function: FunctionCode, statement: str, description: str, *traits: Trait, imports: Sequence[Edit] = ()
+) -> Repaired:
     """The fix that adds `torch._dynamo.config.` + `statement` after the file's imports; in a program that compiles
     nothing itself, where it starts: who imports a function of it keeps settings of their own."""
     file = file_of(function)
@@ -22,7 +26,7 @@ def setting(function: FunctionCode, statement: str, description: str, *imports: 
     if main is not None:
         first, indent = main
         once = Edit(function.path, first, 1, first, 1, f"{indent}{config}.{statement}\n")
-        return fix(f"{SETTING}: {description}", (*imports, *added, once))
+        return fix(description, (*imports, *added, once), "setting", *traits)
     blank = file.blank_from(line)
     made = file.lines[line + blank - 1 : line + blank]
     if made and made[0].startswith(f"{config}."):  # beside the settings that are there
@@ -34,7 +38,7 @@ def setting(function: FunctionCode, statement: str, description: str, *imports: 
     where = ""
     if not file.starts:
         where = f" Write `torch._dynamo.config.{statement}` once, where the program starts."
-    return fix(f"{SETTING}: {description}{where}", edits, by_hand=bool(where))
+    return fix(f"{description}{where}", edits, "setting", *traits, by_hand=bool(where))
 
 
 def capture_scalars(function: FunctionCode) -> Repaired:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import EARLY, ONCE_PROVEN, SHORTCUT, UNMASKED, Fix
+from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.condition import Condition, and_not, bare, is_scalar, joined, opposite, read_condition
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
@@ -64,21 +64,23 @@ def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpre
         return Refusal("the test has another side")
     if not _sets_none(node.body):
         return Refusal("the `if` does more than set names to None")
-    says = f"{SHORTCUT} for a mask that masks nothing where it is compiled: the mask is then used as it is"
+    says = "Leave out the shortcut for a mask that masks nothing where it is compiled: the mask is then used as it is"
+    trait: Trait = "taken"
     outside = function.parent(tested)
     if isinstance(outside, cst.UnaryOperation) and isinstance(outside.operator, cst.Not):
         if _any_set(function, tested) is None:
             return Refusal("the test does not ask whether nothing of a mask is set")
-        tested, says = outside, f"{UNMASKED}, where it is compiled"
+        tested, says, trait = outside, _UNMASKED, "not taken"
     elif not _all_set(function, tested):
         return Refusal("the test does not ask whether all of a mask is set")
     if not _stands_plainly(node.test, tested):
         return Refusal("the test stands in something else than `and` and `or`")
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     asked = and_not(function, tested, f"{compiling}()", first=True)
-    return fix(f"{says}. {_ALIKE}", (*imports, *rewrite(function, {tested: asked})))
+    return fix(f"{says}. {_ALIKE}", (*imports, *rewrite(function, {tested: asked})), trait)
 
 
+_UNMASKED = "Use the mask also where it masks nothing, where it is compiled"
 _ALIKE = "It assumes that the code after it treats such a mask and None alike, but for the time it takes."
 
 
@@ -103,7 +105,7 @@ def mask_always(function: FunctionCode, node: cst.If, tested: cst.BaseExpression
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     asked = f"{compiling}() or {source(function, tested)}"
     new = cst.parse_expression(asked if tested is node.test else f"({asked})")
-    return fix(f"{UNMASKED}, where it is compiled. {_ALIKE}", (*imports, *rewrite(function, {tested: new})))
+    return fix(f"{_UNMASKED}. {_ALIKE}", (*imports, *rewrite(function, {tested: new})), "not taken")
 
 
 def _any_set(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -177,9 +179,11 @@ def early_in_eager(function: FunctionCode, node: cst.If, tested: cst.BaseExpress
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     test = and_not(function, node.test, f"{compiling}()", first=True)
     return fix(
-        f"{EARLY}: compiled code does what follows, also where `{mask}` sets nothing. It assumes that this changes "
-        f"nothing then, but for the time it takes. {ONCE_PROVEN}.",
+        f"Leave early in eager mode alone: compiled code does what follows, also where `{mask}` sets nothing. It "
+        "assumes that this changes nothing then, but for the time it takes.",
         (*imports, *rewrite(function, {node.test: test})),
+        "not taken",
+        "once proven",
     )
 
 

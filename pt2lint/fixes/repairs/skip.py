@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, OTHER_DRAWS, Edit, Fix
+from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
@@ -185,11 +185,12 @@ def compute_and_return(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     made = statements(function, lines)
     made[0] = made[0].with_changes(leading_lines=last.leading_lines)  # type: ignore[attr-defined]
     return fix(
-        f"Compute always, and return what was before where it is left out. One seed then draws {OTHER_DRAWS}; what is "
-        "left out still costs its time, changes its buffers, and its parameters get a gradient of zero instead of "
-        "none, as long as all values are finite. It assumes that both are tensors of one shape and dtype. "
-        f"{ONCE_PROVEN}.",
+        "Compute always, and return what was before where it is left out. One seed then draws other random numbers; "
+        "what is left out still costs its time, changes its buffers, and its parameters get a gradient of zero instead "
+        "of none, as long as all values are finite. It assumes that both are tensors of one shape and dtype.",
         (*dict.fromkeys((*imports, *more)), *rewrite(function, {**new, statement: keep or None, last: made})),
+        "other draws",
+        "once proven",
     )
 
 
@@ -258,18 +259,21 @@ def _rewritten(
     changed = "" if layers else ", changes its buffers"
     if any(isinstance(one, cst.If) for one in skip.body):
         changed += ", what an option collects is collected of every layer"
-    waits = ""
+    drawn = ""
     if skip.by_host:
-        waits = " The number is drawn by torch, in the graph."
+        drawn = " The number is drawn by torch, in the graph."
     if skip.seeded is not None:
-        waits = " The number is drawn by a custom operator, on the host, from the same seed as before."
+        drawn = " The number is drawn by a custom operator, on the host, from the same seed as before."
+    waits: tuple[Trait, ...] = ()
     if layers or skip.instead or skip.seeded is not None:
-        waits += f" {ONCE_PROVEN}."
+        waits = ("once proven",)
     return fix(
         f"Compute always, and select what was before where it is left out{counted}. With dropout inside, one seed then "
-        f"draws {OTHER_DRAWS}; what is left out still costs its time{changed}, and its parameters get a gradient of "
-        f"zero instead of none, as long as all values are finite.{waits}",
+        f"draws other random numbers; what is left out still costs its time{changed}, and its parameters get a "
+        f"gradient of zero instead of none, as long as all values are finite.{drawn}",
         (*imports, *rewrite(function, new)),
+        "other draws",
+        *waits,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from pt2lint.finding import COMPILES_ELSEWHERE, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import File, file_of, first_line, placed_in, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
@@ -44,11 +44,11 @@ LOOKS_AROUND = {"super", "locals", "vars", "eval", "exec", "dir", "__class__", "
 MOST_NAMES = 12  # that a function takes and gives: with more, nobody would want it
 ON_THE_LOSS = ("backward", "scale", "mean", "sum")  # what the statement that goes backward may call
 BY_HAND = (
-    f"{COMPILES_ELSEWHERE} computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
+    "Compile what computes the loss instead, in a function of its own, and call `backward()`, `step()` and "
     "`zero_grad()` around it."
 )
 BATCH_BY_HAND = (
-    f"{COMPILES_ELSEWHERE} is done with a batch instead, in a function of its own, and call it in the loop."
+    "Compile what is done with a batch instead, in a function of its own, and call it in the loop."
 )
 
 
@@ -159,11 +159,12 @@ def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | 
     what = "computes the loss" if trains else "is done with a batch"
     optimizer = " An optimizer's step that is to stay compiled is compiled by itself: `torch.compile(optimizer.step)`."
     return Fix(
-        f"{COMPILES_ELSEWHERE} {what}: {which} {'takes' if one else 'take'} it over and {'is' if one else 'are'} "
+        f"Compile what {what}: {which} {'takes' if one else 'take'} it over and {'is' if one else 'are'} "
         f"compiled, `{step.node.name}` runs as plain Python around {'it' if one else 'them'}."
         + (optimizer if trains else ""),
         "unsafe",
         tuple(edits),
+        traits=("compiles elsewhere",),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import words
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
@@ -74,8 +74,10 @@ def whole(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             made |= _all_of(function, owner, subscript)
     return fix(
         f"Look up the whole table: what is cut off lies behind the largest of `{ids}`. It assumes that these tell "
-        f"the places along what is cut, none from its end. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        f"the places along what is cut, none from its end.",
         rewrite(function, made),
+        "once proven",
+        "whole numbers",
     )
 
 

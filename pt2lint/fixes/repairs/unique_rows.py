@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, WHOLE_NUMBERS, Fix
+from pt2lint.finding import Fix
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -80,8 +80,10 @@ def of_one_width(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     return fix(
         f"Keep the rows of `{given}` as wide as they are where it is compiled, what repeats another value as padding: "
         "the size follows from a shape. It assumes two dimensions, and that what takes the result passes over "
-        f"padding. {ONCE_PROVEN}. {WHOLE_NUMBERS}.",
+        "padding.",
         (*imports, *more, *rewrite(function, {statement: new, padded: None})),
+        "once proven",
+        "whole numbers",
     )
 
 

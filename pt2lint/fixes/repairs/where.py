@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from pt2lint.finding import ONCE_PROVEN, Edit, Fix
+from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.arms import (
     Arms,
     check_same_test,
@@ -269,15 +269,18 @@ def _fixed(
     severed: bool,
     doubtful: bool,
 ) -> Repaired:
+    traits: list[Trait] = ["branch"]
     infinite = any(singular(value, products=False) for value in values)
     if severed or infinite:
         description, safe = description + NAN_WARNING, False
+        traits.append("nan")
     elif any(singular(value) for value in values):
         description, safe = description + PRODUCT_WARNING, False
+        traits.append("nan")
     if doubtful or (infinite and any(_divides(value) for value in values)):
-        description += f" {ONCE_PROVEN}."
+        traits.append("once proven")
     edits = (*dict.fromkeys(imports), *rewrite(function, new))
-    return fix(description, edits, safe)
+    return fix(description, edits, *traits, safe=safe)
 
 
 def _divides(value: cst.CSTNode) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import WHOLE_NUMBERS, Edit, Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import definition, read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect
@@ -58,7 +58,7 @@ def at_tensor(function: FunctionCode, node: cst.Subscript, kind: Kind | None = N
         named = [use.node for use in uses(owner.body) if use.name == window.upper.value]
         if len(named) == 2:  # bound, and read here: the end is told by nothing any more
             made[_line_of(function, named[0])] = None
-    return fix(_says(source(function, low)), (*imports, *rewrite(function, made)))
+    return fix(_says(source(function, low)), (*imports, *rewrite(function, made)), "whole numbers")
 
 
 def _line_of(function: FunctionCode, name: cst.CSTNode) -> cst.CSTNode:
@@ -108,7 +108,7 @@ def kept_as_start(function: FunctionCode, node: cst.Call, kind: Kind | None = No
         raise Refused("no window starts there")
     if _may_change(function, owner, node, _base(at), written):
         raise Refused("the tensor may be changed before the number is used")
-    return fix(_says(name.value), (*imports, *rewrite(function, made)))
+    return fix(_says(name.value), (*imports, *rewrite(function, made)), "whole numbers")
 
 
 def _counted_into(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> cst.BaseExpression:
@@ -152,7 +152,7 @@ def _may_change(
 def _says(start: str) -> str:
     return (
         f"Compute the places of the window in the graph, instead of reading its start out of the tensor. It assumes "
-        f"that `{start}` is one whole number and that the window lies within. {WHOLE_NUMBERS}."
+        f"that `{start}` is one whole number and that the window lies within."
     )
 
 
