@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Fix, Severity
+from pt2lint.fixes.rewrite import binds, enclosing_function, parameters
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
@@ -22,19 +23,30 @@ def inside(name: str) -> str:
     return f'getattr({name}, "_orig_mod", {name})'
 
 
-def original(text: str, op: Op) -> str:
-    """The module inside of the wrapper of torch.compile, which is there, or may be; "" where what holds the wrapper
-    (DistributedDataParallel) need not be there either."""
-    within = op.detail("within").rstrip(".")
-    if op.detail("maybe"):
+def original(rule: Rule, module: cst.BaseExpression, op: Op) -> str:
+    """The module inside of the wrapper of torch.compile, which is there, or may be, as where a caller gives it: others
+    may give what is not compiled. "" where what holds the wrapper (DistributedDataParallel) need not be there either.
+    """
+    text, within = rule.text(module), op.detail("within").rstrip(".")
+    if op.detail("maybe") or _is_given(rule, module):
         return "" if within else inside(text)
     return f"{text}.{within}._orig_mod" if within else f"{text}._orig_mod"
 
 
 def ask_original(rule: Rule, node: cst.Attribute, op: Op, says: str) -> list[Fix]:
     """`compiled.children()` -> `compiled._orig_mod.children()`"""
-    inner = original(rule.text(node.value), op)
+    inner = original(rule, node.value, op)
     return [rule.fix(says, rule.edit(node.value, inner))] if inner else []
+
+
+def _is_given(rule: Rule, module: cst.BaseExpression) -> bool:
+    """Whether it is an argument of its function, which binds that name to nothing else."""
+    owner = enclosing_function(rule.function, module)
+    return (
+        owner is not None
+        and isinstance(module, cst.Name)
+        and module.value in {one.name.value for one in parameters(owner)} - {*binds(owner.body)}
+    )
 
 
 def loaded_back(source: str, place: str) -> int:

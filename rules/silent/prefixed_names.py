@@ -5,7 +5,7 @@ import ast
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.rewrite import line, rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, severity
@@ -238,7 +238,7 @@ class PrefixedNames(Rule):
             f"{self.quote(node)} is {what} where torch.compile wrapped the module, or the part of it: such names "
             "have `_orig_mod.` in them",
             severity=severity(op),
-            fixes=[] if self.is_key(node, name) else [self.without_prefix(node, name)],
+            fixes=[] if self.is_key(node, name) else self.without_prefix(node, name),
         )
 
     def is_key(self, node: cst.CSTNode, name: str) -> bool:
@@ -266,8 +266,10 @@ class PrefixedNames(Rule):
                 return True
         return False
 
-    def without_prefix(self, node: cst.CSTNode, name: str) -> Fix:
-        """All that the condition asks of the name, and not this test alone: `name == one or re.match(one, name)`."""
+    def without_prefix(self, node: cst.CSTNode, name: str) -> list[Fix]:
+        """All that the condition asks of the name, and not this test alone: `name == one or re.match(one, name)`. Where
+        the loop goes on to ask for it, or takes it apart (`int(name.split(".")[1])`), the name itself."""
+        says = "Take the prefix out of the name."
         around = node
         while isinstance(
             outer := self.function.parent(around),
@@ -276,9 +278,20 @@ class PrefixedNames(Rule):
             around = outer
         plain = cst.parse_expression(f'{name}.replace("_orig_mod.", "")')
         used = [one for one in names(around) if one.value == name]
-        return self.fix(
-            "Take the prefix out of the name.", *rewrite(self.function, dict.fromkeys(used, plain))
-        )
+        inner, loop = node, self.function.parent(node)
+        while loop is not None and not (isinstance(inner, cst.IndentedBlock) and isinstance(loop, cst.For)):
+            inner, loop = loop, self.function.parent(loop)
+        statements = [*inner.body] if isinstance(inner, cst.IndentedBlock) else []
+        here = next((at for at, one in enumerate(statements) if any(part is node for part in walk(one))), 0)
+        further = [part for one in statements[here:] for part in names(one) if part.value == name]
+        beside = [self.function.parent(one) for one in further if not any(one is other for other in used)]
+        if any(isinstance(one, cst.Attribute | cst.Comparison) for one in beside):
+            if any(isinstance(one, cst.Index) for one in beside):
+                return []  # without the prefix it may be another key
+            plain_name = line(f'{name} = {name}.replace("_orig_mod.", "")')
+            edits = rewrite(self.function, {statements[here]: [plain_name, statements[here]]})
+            return [self.fix(says, *edits)]
+        return [self.fix(says, *rewrite(self.function, dict.fromkeys(used, plain)))]
 
     def test(self, used: cst.Name) -> cst.CSTNode:
         """The comparison or the call of a method that the name stands in."""

@@ -84,7 +84,7 @@ class SignatureOfCompiled(Rule):
             self.named_by_class(node, op)
             return
         module = self.text(node.value)
-        inner = original(module, op)
+        inner = original(self, node.value, op)
         if op.name == "signature of given":
             if any(o.name == "attribute of compiled" for o in self.function.ops_at(node)):
                 return  # told so

@@ -3259,6 +3259,19 @@ class Net(torch.nn.Module):
             "def f(m, names):\n    return [\n        p\n        for n, p in m.named_parameters()\n"
             """        if n.replace("_orig_mod.", "") == 'a' or n.replace("_orig_mod.", "") in names\n    ]""",
         ),
+        (
+            "def f(m):\n    for n, p in m.named_parameters():\n        if n.startswith('blocks'):\n"
+            "            k = int(n.split('.')[1])\n        elif n == 'head':\n            k = 9\n        print(k)",
+            'def f(m):\n    for n, p in m.named_parameters():\n        n = n.replace("_orig_mod.", "")\n'
+            "        if n.startswith('blocks'):\n"
+            "            k = int(n.split('.')[1])\n        elif n == 'head':\n            k = 9\n        print(k)",
+        ),
+        (
+            "def f(m):\n    for n, c in dict(m.named_children()).items():\n        print(n, c)\n        f(c)\n\n"
+            "f(torch.compile(Net()))",
+            'def f(m):\n    for n, c in dict(getattr(m, "_orig_mod", m).named_children()).items():\n'
+            "        print(n, c)\n        f(c)\n\nf(torch.compile(Net()))",
+        ),
         (  # lines that would be too long
             "def resume(m, path):\n    m.load_state_dict(torch.load(path, map_location='cpu'), strict=False)",
             "def resume(m, path):\n"
