@@ -142,4 +142,9 @@ LIBRARIES = (
         handlers={"triton.cdiv": divided},
     ),
     Library("numba", roles={"opaque": ("numba.*",)}),
+    # Languages for kernels: what they decorate is read as text, and is no code of Python's.
+    Library("tilelang", roles={"opaque": ("tilelang.jit*", "tilelang.lazy_jit*", "tilelang.language.*")}),
+    Library("cutlass", roles={"opaque": ("cutlass.cute.jit*", "cutlass.cute.kernel*")}),
+    Library("helion", roles={"opaque": ("helion.kernel*", "helion.jit*")}),
+    Library("warp", roles={"opaque": ("warp.kernel*", "warp.func*")}),
 )

@@ -1543,6 +1543,31 @@ def train(x):
     assert notes(tmp_path, code, "PTB160") == [note]
 
 
+@pytest.mark.parametrize("made", [
+    "import tilelang\n\n@tilelang.jit(out_idx=[-1])", "import cutlass.cute as cute\n\n@cute.jit",
+    "import helion\n\n@helion.kernel()", "import warp as wp\n\n@wp.kernel",
+])  # fmt: skip
+def test_nothing_is_said_of_kernels(tmp_path: Path, made: str) -> None:
+    code = f"""
+{made}
+def kernel(x: torch.Tensor, n: torch.Tensor):
+    def inner(x: torch.Tensor):
+        end = 4
+        if n > 2:
+            end = 3
+        return x[:n.item()]
+    if n > 2:
+        print(n)
+    return inner(x)
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        return super().forward(kernel(x, x.sum()))
+"""
+    assert not _linted(tmp_path, code)
+    assert _linted(tmp_path, code.replace("@", "# "))
+
+
 @pytest.mark.parametrize(("imports", "note"), [("from . import other", NO_TENSOR), ("import other", "")])
 def test_a_folder_of_a_package_needs_no_init(tmp_path: Path, imports: str, note: str) -> None:
     path = tmp_path / "m.py"
