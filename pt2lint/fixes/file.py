@@ -133,22 +133,12 @@ class File:
         return any(_is_main(statement) for statement in self.tree.body)
 
     @cached_property
-    def main(self) -> tuple[int, str] | None:
-        """The first line under `if __name__ == "__main__":`, and the indent there."""
-        for one in self.tree.body:
-            if _is_main(one) and isinstance(one, ast.If):
-                line, first = (one.test.end_lineno or one.lineno) + 1, one.body[0]
-                if line <= first.lineno:
-                    return line, self.lines[first.lineno - 1][: first.col_offset]
-        return None
-
-    @cached_property
-    def starts(self) -> bool:
-        """Whether a program starts here, or compiles. A module of a package that does one of both is a library's, its
-        `__main__` a demonstration: what holds for the whole process is for those to say who use it."""
-        if (Path(self.path).absolute().parent / "__init__.py").exists():
-            return self.is_script and self.compiles
-        return self.is_script or self.compiles
+    def may_set(self) -> bool:
+        """Whether what holds for the whole process can be set here: where something is compiled, but not in a module of
+        a package unless a program starts there. A program that compiles nothing itself shows, mostly, what its file
+        holds."""
+        packed = (Path(self.path).absolute().parent / "__init__.py").exists()
+        return self.compiles and (self.is_script or not packed)
 
     @cached_property
     def after_imports(self) -> int:

@@ -65,7 +65,5 @@ def _rank(path: str, text: str) -> int:
     try:
         file = File(path, text)
     except (SyntaxError, ValueError, RecursionError):
-        return 3
-    if file.compiles:
-        return 0 if file.is_script else 1
-    return 2
+        return 2
+    return 0 if file.is_script else 1

@@ -349,16 +349,18 @@ def test_disable_and_settings_of_the_process_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "start", [START, "\n\nmodel = torch.compile(M())\n", "\n\n@torch.compile\ndef f(x):\n    return x\n"]
+    ("start", "made"),
+    [
+        ("\n\nmodel = torch.compile(M())\n", 1),
+        ("\n\n@torch.compile\ndef f(x):\n    return x\n", 1),
+        (START, 0),  # a program that compiles nothing: mostly one that shows what the file holds
+    ],
 )
-def test_a_setting_is_made_where_the_program_starts(tmp_path: Path, start: str) -> None:
+def test_a_setting_is_made_where_something_is_compiled(tmp_path: Path, start: str, made: int) -> None:
     text = "import torch\n" + READS.format(module="torch.nn.Module") + start
     new = fixed(tmp_path, text)
-    assert new.count("torch._dynamo.config.capture_scalar_outputs = True\n") == 1
-    begins = (
-        "import torch\n\n" if start != START else '\n\nif __name__ == "__main__":\n    '
-    )  # who imports M has their own
-    assert f"{begins}torch._dynamo.config." in new
+    assert new.count("import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n") == made
+    assert new.count("_dynamo") == made
     assert fixed(tmp_path, new) == new
 
 

@@ -1,7 +1,7 @@
 """Settings of torch._dynamo as fixes: the code stays, the compiler is told to trace it.
 
-They hold for the whole process, and are made once: where the program starts, or compiles. In any other file they
-are told, and not written. They are offered after every repair.
+They hold for the whole process, and are made once: where something is compiled. In any other file they are
+told, and not written. They are offered after every repair.
 """
 
 from __future__ import annotations
@@ -17,16 +17,11 @@ from pt2lint.rule import FunctionCode
 def setting(
     function: FunctionCode, statement: str, description: str, *traits: Trait, imports: Sequence[Edit] = ()
 ) -> Repaired:
-    """The fix that adds `torch._dynamo.config.` + `statement` after the file's imports; in a program that compiles
-    nothing itself, where it starts: who imports a function of it keeps settings of their own."""
+    """The fix that adds `torch._dynamo.config.` + `statement` after the file's imports; told where that is not the
+    place for it."""
     file = file_of(function)
-    main = file.main if file.starts and not file.compiles else None
     line = file.after_imports
     config, added = torch_name(function, "torch._dynamo.config", line)
-    if main is not None:
-        first, indent = main
-        once = Edit(function.path, first, 1, first, 1, f"{indent}{config}.{statement}\n")
-        return fix(description, (*imports, *added, once), "setting", *traits)
     blank = file.blank_from(line)
     made = file.lines[line + blank - 1 : line + blank]
     if made and made[0].startswith(f"{config}."):  # beside the settings that are there
@@ -36,7 +31,7 @@ def setting(
         edit = Edit(function.path, line, 1, line, 1, f"\n{config}.{statement}\n{after}")
     edits = (*imports, *added, edit)
     where = ""
-    if not file.starts:
+    if not file.may_set:
         where = f" Write `torch._dynamo.config.{statement}` once, where the program starts."
     return fix(f"{description}{where}", edits, "setting", *traits, by_hand=bool(where))
 
