@@ -104,6 +104,7 @@ def choose(
     import added by several fixes is added once.
     """
     choice = Choice()
+    first: list[tuple[Finding, Fix]] = []
     for finding in sorted(findings, key=lambda finding: finding.sort_key):
         fixes = [
             fix
@@ -114,7 +115,8 @@ def choose(
         ]
         if not fixes or finding.verdict == "refuted":
             continue
-        fix = next((fix for fix in fixes if fix.proven), fixes[0])
+        first.append((finding, next((fix for fix in fixes if fix.proven), fixes[0])))
+    for finding, fix in sorted(first, key=lambda one: one[1].is_setting):
         edits = [edit for edit in fix.edits if edit not in choice.edits.get(edit.path, ())]
         new = [edit for edit in edits if not _is_import(edit)]
         if not edits:

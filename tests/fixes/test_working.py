@@ -799,6 +799,48 @@ def test_sizes_that_the_operator_does_not_take_are_not_printed_with_it(tmp_path:
     assert "_higher_order_ops" not in tried(tmp_path, PRINTS.format(call='print("""\nso\n""")'))
 
 
+def test_one_guard_is_for_all_that_is_written_in_a_row(tmp_path: Path) -> None:
+    """With what is read out of a tensor for it alone; the number read before is for the result as well."""
+    text = """import torch
+
+
+@torch.compile
+def f(x, k: int = 0, loud: bool = True):
+    scale = x.mean().item()
+    if loud:
+        top = 100 * x.max().item()
+
+        print("top", top)
+        low = x.min().item()
+        # the least
+        print("low", low)
+    if k > 1:
+        print("large", k)
+    if k > 2:
+        print("very large")
+    return x * scale
+"""
+    new = fixed(tmp_path, text)
+    assert new.partition("    if loud:")[2] == (
+        """
+        if not torch.compiler.is_compiling():
+            top = 100 * x.max().item()
+
+            print("top", top)
+            low = x.min().item()
+            # the least
+            print("low", low)
+    if not torch.compiler.is_compiling():
+        if k > 1:
+            print("large", k)
+        if k > 2:
+            print("very large")
+    return x * scale
+"""
+    )
+    assert fixed(tmp_path, new) == new
+
+
 FLAG = """import torch
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import libcst as cst
@@ -11,8 +12,8 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
-from pt2lint.fixes.kinds import Kind, guess, words
-from pt2lint.fixes.purity import effect
+from pt2lint.fixes.kinds import SAME, TO_BOOL, TO_FLOAT, TO_INT, Kind, guess, words
+from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.settings import setting
@@ -21,13 +22,17 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Refused,
     Repaired,
+    Statement,
     accepted,
     aligned,
     ancestors,
+    assigned,
     binds,
+    block_of,
     enclosing_function,
     fix,
     import_edit,
+    live_after,
     parameters,
     qualified,
     reads,
@@ -85,6 +90,10 @@ def _before_an_error(function: FunctionCode, node: cst.Call) -> bool:
     return isinstance(small, cst.Raise)
 
 
+# What a test asks of the values in a tensor: its truth, or a number.
+_VALUES = ("test tensor", "call torch.Tensor.item", "call numpy.ndarray.item")
+
+
 def _values_decide(function: FunctionCode, node: cst.Call) -> bool:
     """Whether it stands in a branch that values in a tensor decide: no form of it keeps that in the graph."""
     tests = [
@@ -92,7 +101,7 @@ def _values_decide(function: FunctionCode, node: cst.Call) -> bool:
         for one in ancestors(function, node)
         if isinstance(one, cst.If) and all(inner is not node for inner in walk(one.test))
     ]
-    asked = [(op.line, op.column) for op in function.ops if op.name == "test tensor"]
+    asked = [(op.line, op.column) for op in function.ops if op.name in _VALUES]
     return any(test[:2] <= at < test[2:] for test in tests for at in asked)
 
 
@@ -395,6 +404,77 @@ def says(function: FunctionCode, statement: cst.CSTNode) -> bool:
     return (prints or _logs(function, call)) and not any(effect(arg.value) for arg in call.args)
 
 
+# Methods and functions that make a number of a tensor without any other effect.
+_READS = words("item tolist float int round len str detach cpu numpy") | SAME | TO_BOOL | TO_FLOAT | TO_INT
+
+
+def _left_out_together(function: FunctionCode, statement: Statement) -> list[Statement]:
+    """The statement with the messages right before and behind it, and what reads a number right before for them alone:
+    one guard is for all."""
+    place = block_of(function, statement)
+    if place is None:
+        return [statement]
+    beside, at = place
+    begin, end = _span(function, beside, at)
+    while True:  # what is read for the next message stands between
+        ahead = end
+        while ahead < len(beside) and assigned(beside[ahead]) is not None:
+            ahead += 1
+        if ahead in (end, len(beside)) or not _writes_only(function, beside[ahead]):
+            return [*beside[begin:end]]  # type: ignore[list-item]
+        further = _span(function, beside, ahead)
+        if further[0] > begin:
+            return [*beside[begin:end]]  # type: ignore[list-item]
+        begin, end = further
+
+
+def _span(function: FunctionCode, beside: Sequence[cst.CSTNode], at: int) -> tuple[int, int]:
+    """Where the messages around one in its block begin and end, with the numbers that are read for them alone."""
+    begin, end = at, at + 1
+    while end < len(beside) and _writes_only(function, beside[end]):
+        end += 1
+    for here in range(at - 1, -1, -1):
+        if not _writes_only(function, beside[here]):
+            kept = assigned(beside[here])
+            if kept is None or not _is_number_for(function, *kept, beside[here:end]):
+                break
+            if not _breaks(function, kept[1]):
+                continue  # which goes along where something before it does
+        begin = here
+    return begin, end
+
+
+def _breaks(function: FunctionCode, node: cst.CSTNode) -> bool:
+    parts = (part for part in walk(node) if isinstance(part, cst.BaseExpression))
+    return any(function.range(part) in function.breaks for part in parts)
+
+
+def _writes_only(function: FunctionCode, statement: cst.CSTNode) -> bool:
+    """Whether a statement does nothing but write messages, under a test or not, and breaks the graph by it."""
+    if not _breaks(function, statement):
+        return False
+    if not isinstance(statement, cst.If):
+        return says(function, statement)
+    return (
+        statement.orelse is None
+        and isinstance(statement.body, cst.IndentedBlock)
+        and not effect(statement.test)
+        and all(says(function, one) for one in statement.body.body)
+    )
+
+
+def _is_number_for(
+    function: FunctionCode, name: str, value: cst.BaseExpression, statements: Sequence[cst.CSTNode]
+) -> bool:
+    """Whether a line computes `name` for these statements alone, of which it is the first."""
+    calls = [part for part in walk(value) if isinstance(part, cst.Call)]
+    return (
+        effect(value) is None
+        and all(callee(one) in _READS for one in calls)
+        and not live_after(function, name, statements)
+    )
+
+
 def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     """`if not torch.compiler.is_compiling():` around the call: compiled code then does without it.
 
@@ -430,18 +510,22 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     block = function.parent(statement)
     outer = function.parent(block) if block is not None else None
-    new: dict[cst.CSTNode, New]
+    alone: Statement = statement
     if (
         isinstance(outer, cst.If)
         and outer.orelse is None
         and outer.body is block
         and all(one is statement or says(function, one) for one in outer.body.body)
     ):
-        new = {outer.test: and_not(function, outer.test, f"{name}()")}
+        alone = outer
+    first, *more = _left_out_together(function, alone)
+    new: dict[cst.CSTNode, New] = dict.fromkeys(more)
+    if isinstance(first, cst.If) and not more:
+        new[first.test] = and_not(function, first.test, f"{name}()")
     else:
-        body = cst.IndentedBlock([statement.with_changes(leading_lines=())])
+        body = cst.IndentedBlock([first.with_changes(leading_lines=()), *more])
         test = cst.parse_expression(f"not {name}()")
-        new = {statement: cst.If(test=test, body=body, leading_lines=statement.leading_lines)}
+        new[first] = cst.If(test=test, body=body, leading_lines=first.leading_lines)
     edits = (*imports, *rewrite(function, new))
     return fix(
         "leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
