@@ -57,6 +57,9 @@ def broken(line: str, limit: int, step: str) -> list[str]:
     indent = line[: len(line) - len(line.lstrip())]
     if len(line) <= limit or not _is_statement(text):
         return [line]
+    if isinstance(_parsed(text), ast.BoolOp | ast.BinOp | ast.Compare | ast.IfExp):  # brackets are around it
+        found = _Breaker(limit, step).inside(text, indent)
+        return found if _same("(" + "\n".join(found) + ")", text) else [line]
     found = _Breaker(limit, step).statement(text, indent)
     return found if _same("\n".join(one[len(indent) :] for one in found), text) else [line]
 

@@ -6,6 +6,7 @@ from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, original, severity
+from pt2lint.rule.tree import walk
 
 ASKS = ("signature", "getfullargspec")  # of inspect
 WHERE = " where torch.compile wrapped the module"
@@ -134,12 +135,23 @@ class SignatureOfCompiled(Rule):
         if any(o.name in ("attribute of compiled", "type of compiled") for o in self.function.ops):
             return  # told of the one that it is given
         inner = cst.parse_expression(inside(self.text(whose)))
+        fix = self.fix("Ask the module inside the wrapper.", *rewrite(self.function, {whose: inner}))
         self.report(
             node,
             op,
             f"{self.quote(node)} is `OptimizedModule` of any module that torch.compile wrapped",
             severity=severity(op),
-            fixes=[self.fix("Ask the module inside the wrapper.", *rewrite(self.function, {whose: inner}))],
+            fixes=[] if self.takes_class(whose) else [fix],
+        )
+
+    def takes_class(self, whose: cst.BaseExpression) -> bool:
+        """Whether the function goes on with the class itself, which would be another one than the one that it asked."""
+        classes = {f"{self.text(whose)}.__class__", f"type({self.text(whose)})"}
+        return any(
+            isinstance(one, cst.Attribute | cst.Call)
+            and self.text(one) in classes
+            and not isinstance(self.function.parent(one), cst.Attribute)
+            for one in walk(self.function.module)
         )
 
     def is_asked(self, node: cst.Attribute) -> bool:

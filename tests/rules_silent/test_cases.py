@@ -3315,6 +3315,9 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
         # Without its prefix the name is another key.
         "def f(m, seen):\n    for n, p in m.named_parameters():\n        if n not in seen:\n            seen[n] = p",
         "def f(m, to):\n    for n, p in m.named_parameters():\n        if n in to:\n            p.copy_(to.pop(n))",
+        # The class itself would be the wrapper's, where going on to the children found the module's own.
+        "def f(m, name):\n    if m.__class__.__name__ == name:\n        return m.__class__\n"
+        "    return [f(one, name) for one in m.children()]",
         # What is called behind it would be the module that is not compiled.
         "def f(m, x):\n    part = m.module if isinstance(m, DDP) else m\n    return part.layer(m(x))",
         "def f(m, x):\n    if isinstance(m, DDP):\n        m = m.module\n    return m(x)",
@@ -3330,6 +3333,12 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
 def test_what_has_no_fix(body: str) -> None:
     (finding,) = findings(HEADER + body + "\n")
     assert not finding.fixes
+
+
+def test_a_fixture_is_what_another_function_makes() -> None:
+    body = "def {name}(model):\n    assert isinstance(model, Net)"
+    assert findings(HEADER + body.format(name="check") + "\n")
+    assert not findings(HEADER + body.format(name="test_check") + "\n")
 
 
 @pytest.mark.parametrize(("compiles", "by_hand"), [("", True), ("\n    n = torch.compile(n)", False)])
