@@ -120,7 +120,7 @@ def test_a_message_names_the_line_it_named(
     if level == ", None, 2":
         text = text.replace("FutureWarning, None", "FutureWarning")
     seen = []
-    for code in (text, fixed(tmp_path, text)):
+    for code in (text, tried(tmp_path, text)):
         caplog.clear()
         source = code + "\n\ndef call():\n    return M()(1)\n"
         with warnings.catch_warnings(record=True) as caught:
@@ -131,7 +131,7 @@ def test_a_message_names_the_line_it_named(
         seen.append([one.replace("_warnings_warn_while_tracing", "warnings.warn") for one in places])
         seen[-1] += [one.replace("_logger_warning_while_tracing", "logger.warning") for one in lines]
     assert seen[0] == seen[1]
-    assert "_while_tracing" in code
+    assert "_while_tracing" in code or level == ", None, 2"
 
 
 def test_super_stays_in_its_method(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def f(x):
     logger.warning("slow")
     return x
 """
-    new = fixed(tmp_path, text)
+    new = tried(tmp_path, text)
     assert "logger = logging.getLogger()\n\n\n# Dynamo calls it" in new
     assert "stacklevel=stacklevel + 1, **kwargs)\n\n\nLIMIT = 3\n" in new
 
@@ -929,7 +929,7 @@ if torch.__version__ > "1":
             return x
 """
     for step in ("    ", "  ", "\t"):
-        new = fixed(tmp_path, text.replace("    ", step))
+        new = tried(tmp_path, text.replace("    ", step))
         assert f"(*args, stacklevel=1, **kwargs):\n{step}warnings.warn(" in new
         assert f"{step * 4}def when_true():\n{step * 5}return x @ x\n" in new
 
@@ -1105,11 +1105,11 @@ class M(torch.nn.Module):
 """
     new = fixed(tmp_path, text)
     assert (
-        """            _warnings_warn_while_tracing("something that is long enough to go on "
-                                         "below", stacklevel=2)
-"""
-        in new
+        "        if self.training and not torch.compiler.is_compiling():\n            warnings.warn(" in new
     )
+    assert """            _warnings_warn_while_tracing("something that is long enough to go on "
+                                         "below", stacklevel=2)
+""" in tried(tmp_path, text)
     assert (
         """        if torch.compiler.is_compiling():
             if self.training:

@@ -299,6 +299,7 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
         "Log while Dynamo traces: the message comes once for each compilation. In eager mode nothing changes.",
         edits,
         "tells less",
+        "once proven",  # a guard is what maintainers write
     )
 
 
