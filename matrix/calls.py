@@ -57,6 +57,12 @@ class Held:
     @staticmethod
     def mean(v):
         return v.mean()
+class Manager:
+    def __enter__(self):
+        return self
+    def __exit__(self, *exception):
+        return False
+manager = Manager()
 class Exp(torch.autograd.Function):
     @staticmethod
     def forward(ctx, v):
@@ -405,6 +411,10 @@ CALLS = {
     "call torch.Tensor.t_": "x.t_()",
     "make torch.nn.Parameter": "nn.Parameter(x.clone())",
     **each("torch.UntypedStorage", "data_ptr nbytes size", "x.untyped_storage().{}()"),
+    "with kept manager": "with manager: x + 1",
+    "call contextlib.ExitStack.enter_context of a kept manager": (
+        "with contextlib.ExitStack() as stack: stack.enter_context(manager)"
+    ),
     "call contextlib.ExitStack.enter_context": (
         "with contextlib.ExitStack() as stack: stack.enter_context(torch.no_grad())"
     ),
@@ -446,8 +456,10 @@ CALLS = {
     "call queue.Queue.get": "things.put(1); things.get()",
     "call queue.Queue.put": "things.put(1)",
     "choose by key": "max([x, x[:2]], key=lambda t: t.shape[0])",
+    "choose plain by key": "max([1, 3, 2], key=lambda n: -n)",
     "choose among pairs": "max([(1, x), (2, y)])",
     "key array": "{1: 2}[np.arange(3)[1]]",
+    "keep by array": "kept = {}; kept[np.arange(3)[1]] = 2; len(kept)",
     "call builtins.set": "set(np.arange(3))",
     "call builtins.set.add": "seen = set(); seen.add(np.arange(3)[1])",
     "call builtins.dict.setdefault": "{1: 2}.setdefault(np.arange(3)[1], 3)",

@@ -52,8 +52,10 @@ Names of operations:
 - `change outside`  something is changed that was there before, in a function that Dynamo traces as a graph of its own;
                     details "how" ("attribute", "item", "name", "collection"), "operator", what is given the function,
                     and "runs", the function
-- `key array`       an element of an array is a key: a dictionary or a set is asked for it, or a dictionary given it
+- `key array`       an element of an array is a key that a dictionary or a set is asked for
+- `keep by array`   a dictionary is given an element of an array as a key
 - `choose by key`   `min` or `max` is given a `key`, and objects, tensors, pairs that hold some, or an iterator
+- `choose plain by key`  the same with a function of Python as the key, and numbers, strings or what is not known
 - `choose among pairs`  `min` or `max` is given pairs that hold tensors
 - `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`;
                     details "decorators": "FIRST STATIC", the lines of the first and of that one, in a class of the same

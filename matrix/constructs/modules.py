@@ -548,11 +548,12 @@ class ZeroGradInside(nn.Module):
 
 
 class ClipGradInside(nn.Module):
-    """`clip_grad_norm_` on parameters without gradients"""
+    """`clip_grad_norm_` on parameters with gradients"""
 
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(4, 4)
+        self.linear.weight.grad = torch.ones(4, 4)
 
     def forward(self, x: Tensor):
         nn.utils.clip_grad_norm_(self.linear.parameters(), 1.0)

@@ -12,6 +12,8 @@ _sparse = torch.eye(4).to_sparse()
 _csr = torch.eye(4).to_sparse_csr()
 _gru = nn.GRU(4, 4)
 _linear = nn.Linear(4, 4)
+_clipped = nn.Linear(4, 4)
+_clipped.weight.grad = torch.ones(4, 4)
 _table = np.arange(4, dtype=np.float64)
 _rows = [1.0, 2.0, 3.0, 4.0]
 
@@ -224,6 +226,6 @@ def clip_after_gru(x: Tensor):
 
 def clip_alone(x: Tensor):
     """`clip_grad_norm_`"""
-    y = _linear(x)
-    torch.nn.utils.clip_grad_norm_(_linear.parameters(), 1.0)
+    y = _clipped(x)
+    torch.nn.utils.clip_grad_norm_(_clipped.parameters(), 1.0)
     return y + 1

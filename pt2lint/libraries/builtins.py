@@ -189,6 +189,8 @@ def extreme(call: Call, first: Value) -> Value:
         iterated = isinstance(first, Seq) and first.type == "generator"
         if iterated or held is not None or any(_is_object(v, by) for v in values):
             call.note("choose by key")  # the members of an enumeration are compared while tracing
+        elif isinstance(by, Func):
+            call.note("choose plain by key")
     elif held is not None:
         call.note("choose among pairs", held)
     found = next((t for t in map(tensor_of, values) if t is not None), None)

@@ -251,6 +251,15 @@ def from_numpy(call: Call) -> Value:
     return Tensor(t.dtype if t else None, call.origin("`torch.from_numpy` returns a tensor"))
 
 
+def filled(call: Call) -> Value:
+    """torch.full(size, t) with a tensor as its value."""
+    value = tensor_of(call.args[1] if len(call.args) > 1 else call.kwargs.get("fill_value", UNKNOWN))
+    if value is not None and value.sure:
+        words = {"why": "before torch 2.10 it reads the tensor that it fills with", "until": "2.10"}
+        call.note("call breaking", value, details={**words, "instead": FILLED})
+    return called(call)
+
+
 def is_tensor(call: Call) -> Value:
     kind = (call.models.named("tensor"),)
     answers = {call.is_instance(o, kind) for a in call.args[:1] for o in options(a)}
@@ -273,6 +282,7 @@ DECORATING = (
     "torch._dynamo.config.patch",
 )
 
+FILLED = "`torch.empty(size).fill_(value)` takes a tensor: give it the dtype and the device of the value"
 UNTRACED = (
     (
         "torch.jit",
@@ -465,6 +475,7 @@ LIBRARY = Library(
         "torch.cond": cond,
         "torch._higher_order_ops.cond": cond,
         "torch.from_numpy": from_numpy,
+        "torch.full": filled,
         "torch.is_tensor": is_tensor,
     },
     otherwise=called,

@@ -15,8 +15,8 @@ class ArrayKey(GraphBreak):
     ## What happens
     To Dynamo an array is a tensor and its elements are, too: they have no hash that says what they hold. It ends the
     graph where one is a key (`table[row]`, `table[row] = ...`, `row in table`, `set(rows)`; GB0088), in a loop over
-    rows the whole function. Before torch 2.13 such a key is not found, which raises an error or takes the other branch
-    without a word. What `table.get(row)` gives is the default, on every torch (PTS350).
+    rows the whole function. Before torch 2.13 such a key can be kept but is not found, which raises an error or takes
+    the other branch without a word. What `table.get(row)` gives is the default, on every torch (PTS350).
 
     ## Example
     ```python
@@ -45,13 +45,14 @@ class ArrayKey(GraphBreak):
     ```
 
     ## Versions
-    Measured: breaks or raises on torch 2.6 to 2.15; `set(rows)`, `add` and `setdefault` break on 2.13 and 2.15.
+    Measured: breaks or raises on torch 2.6 to 2.15; to keep something by one (`table[row] = ...`), `set(rows)`,
+    `add` and `setdefault` break on 2.13 and 2.15.
     """
 
     code = "PTB117"
     name = "array-key"
     aside = "row by row"
-    ops = ("key array", *(f"call {name}" for name in (SET, *ONE)))
+    ops = ("key array", "keep by array", *(f"call {name}" for name in (SET, *ONE)))
     says = "{code} takes an element of an array for a key, which to Dynamo is a tensor"
     repairs = ("disable",)
     instead = MappingProxyType(
@@ -79,7 +80,7 @@ class ArrayKey(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name == "key array":
+        if op.name in ("key array", "keep by array"):
             return True
         given = op.arg(0).partition(" of ")
         word = given[2] if op.name == f"call {SET}" and given[2] else given[0]

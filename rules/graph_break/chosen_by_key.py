@@ -9,7 +9,9 @@ class ChosenByKey(GraphBreak):
     ## What happens
     Dynamo computes `min` and `max` with a `key` itself only where all that they compare are numbers, strings and
     the like, in a list, a tuple, a set or a dictionary. Where they are objects, tensors or pairs that hold some, or
-    come from an iterator or a view (`enumerate(scores)`, `scores.items()`), it ends the graph (GB0193).
+    come from an iterator or a view (`enumerate(scores)`, `scores.items()`), it ends the graph (GB0193). Before
+    torch 2.13 so does every key that is a function of Python (`key=lambda n: -n`); `key=len` and `key=table.get` are
+    fine.
 
     ## Example
     ```python
@@ -46,12 +48,12 @@ class ChosenByKey(GraphBreak):
 
     ## Versions
     Measured: to choose by a key breaks on torch 2.6, 2.9 and 2.13, in default mode and with `fullgraph=True`; a key
-    is fine on 2.15.
+    is fine on 2.15. To choose what is plain by a function breaks on 2.6 and 2.9 only.
     """
 
     code = "PTB115"
     name = "chosen-by-key"
-    ops = ("choose by key",)
+    ops = ("choose by key", "choose plain by key")
     says = "{code} chooses by a key among what Dynamo does not compare"
     repairs = ("chosen", "disable")
     graph_breaks = ("GB0193",)

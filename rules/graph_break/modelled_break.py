@@ -35,6 +35,9 @@ class ModelledBreak(GraphBreak):
     Compiled code makes no objects of pydantic's models and data classes, nor of classes under `@attrs.frozen`; what is
     read of one that was there before is traced.
 
+    Before torch 2.10 `clip_grad_norm_`, `clip_grad_value_` and `get_total_norm` end it (GB0208), and so does
+    `torch.full(size, t)` with a tensor as its value (GB0033; measured on 2.6 and 2.9, fine on 2.11).
+
     With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170),
     `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124), and
     a distribution of torch that is made with `validate_args=True` checks what it is given (GB0007, measured on 2.13;

@@ -141,7 +141,8 @@ class UntracedObject(GraphBreak):
     Measured: breaks on torch 2.13, in default mode and with `fullgraph=True`; operators, hooks and `jvp` on 2.6 to
     2.15, and `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a
     look into a member's text on 2.6 to 2.15, and so are operators without a fake; a position in a list on 2.9
-    (where it is a graph break) and 2.13, no more on 2.15, and so is `del ctx.inputs`.
+    (where it is a graph break) and 2.13, no more on 2.15, and so is `del ctx.inputs`. Objects in order and decorated
+    methods break on 2.6 to 2.13, no more on 2.15.
     """
 
     code = "PTB196"
@@ -292,7 +293,9 @@ class UntracedObject(GraphBreak):
         target = self.function.target
         if self.how == "dirty" and target < (2, 13):
             return
-        if self.how in ("index", "deleted") and not (2, 9) <= target < (2, 15):
+        if self.how in ("index", "deleted") and target < (2, 9):
+            return
+        if self.how in ("index", "deleted", "order", "decorated") and target >= (2, 15):
             return
         self.breaks(node, op, SAYS[self.how].replace("{what}", self.what))
 

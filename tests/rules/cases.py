@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +17,7 @@ from threading import Timer
 from typing import Any, Literal
 
 from pt2lint.finding import Finding
+from pt2lint.project.config import Settings
 from pt2lint.rule import Rule
 from pt2lint.rule.loader import load_rules
 from pt2lint.static.engine import lint
@@ -66,9 +67,10 @@ class Case:
         """The module with `f` compiled, as pt2lint reads it."""
         return self.module.rstrip("\n") + COMPILED
 
-    def findings(self) -> list[Finding]:
-        """What pt2lint finds in it, by whatever rule."""
-        result = lint([f"{self.id}.py"], None, {f"{self.id}.py": self.source})
+    def findings(self, target: tuple[int, int] | None = None) -> list[Finding]:
+        """What pt2lint finds in it, by whatever rule, speaking of that torch, or of the installed one."""
+        settings = Settings(target_torch=target) if target else None
+        result = lint([f"{self.id}.py"], settings, {f"{self.id}.py": self.source})
         assert not result.problems, result.problems
         return result.findings
 
@@ -95,13 +97,13 @@ def graph_break_rules() -> list[type[Rule]]:
 
 
 @contextmanager
-def asked_of_dynamo(folder: Path) -> Iterator[Callable[[Case], Row]]:
+def asked_of_dynamo(folder: Path, python: str = sys.executable) -> Iterator[Callable[[Case], Row]]:
     """What tells what Dynamo makes of a case: one child process for all, which measures each once it is asked."""
     errors = folder / "errors"
     with (
         errors.open("w") as file,
         subprocess.Popen(
-            [sys.executable, str(HERE / "dynamo.py")],
+            [python, str(HERE / "dynamo.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
@@ -127,6 +129,13 @@ def asked_of_dynamo(folder: Path) -> Iterator[Callable[[Case], Row]]:
             return found
 
         yield row
+
+
+def is_at(source: str, finding: Finding, lines: Iterable[int]) -> bool:
+    """Whether one of the lines is of the statement where a finding stands, or says that the graph ends."""
+    ends = [step.line for step in finding.flow if step.message == "the graph ends here"]
+    first, last = statement_at(source, (ends or [finding.line])[0])
+    return any(first <= line <= last for line in lines)
 
 
 def statement_at(source: str, line: int) -> tuple[int, int]:

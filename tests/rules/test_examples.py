@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.cases import Case, Row, cases, statement_at
+from tests.rules.cases import Case, Row, cases, is_at, statement_at
 
 Dynamo = Callable[[Case], Row]
 ALL = list(cases())
@@ -47,10 +47,7 @@ def test_breaks_where_reported(case: Case, dynamo: Dynamo) -> None:
     findings = case.findings()
     for finding in findings:
         if finding.code == case.rule.code:
-            # A finding may stand where the fault is and say where the graph then ends.
-            ends = [step.line for step in finding.flow if step.message == "the graph ends here"]
-            span = statement_at(case.source, (ends or [finding.line])[0])
-            assert any(span[0] <= n <= span[1] for b in row["breaks"] for n in b["lines"]), finding
+            assert is_at(case.source, finding, (n for b in row["breaks"] for n in b["lines"])), finding
     if case.kind == "invalid":
         return  # one break may bring others with it
     reported = {statement_at(case.source, f.line) for f in findings}

@@ -11,7 +11,8 @@ from pt2lint.static.values import Dict, Seq, Tensor, Value
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
-OPERATION = "key array"
+ASKED = "key array"
+KEPT = "keep by array"
 
 
 class ArrayKeys:
@@ -20,23 +21,23 @@ class ArrayKeys:
 
     def looked_up(self, node: ast.expr, owner: Dict, index: Value, frame: Frame) -> None:
         """`table[row]`"""
-        self._note(node, index, frame)
+        self._note(ASKED, node, index, frame)
 
     def assigned(
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
         """`table[row] = x`"""
         if isinstance(owner, Dict) and index is not None:
-            self._note(target, index, frame)
+            self._note(KEPT, target, index, frame)
 
     def compared(self, node: ast.Compare, left: Value, right: Value, frame: Frame) -> None:
         """`row in table`"""
         if isinstance(right, Dict) or (isinstance(right, Seq) and right.type == "set"):
-            self._note(node, left, frame)
+            self._note(ASKED, node, left, frame)
 
-    def _note(self, node: ast.expr, key: Value, frame: Frame) -> None:
+    def _note(self, operation: str, node: ast.expr, key: Value, frame: Frame) -> None:
         """An array has no hash in eager mode either: what is a key there is one of its elements."""
         keys = key.elts or () if isinstance(key, Seq) and key.type == "tuple" else (key,)
         array = next((one for one in keys if isinstance(one, Tensor) and one.array), None)
-        if array is not None and self.at.notebook.listens(OPERATION, frame):
-            self.at.notebook.note(node, OPERATION, frame, about=array)
+        if array is not None and self.at.notebook.listens(operation, frame):
+            self.at.notebook.note(node, operation, frame, about=array)
