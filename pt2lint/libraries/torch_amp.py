@@ -15,6 +15,11 @@ LIBRARY = Library(
         "mode": ("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled"),
     },
     told_by={"torch.amp.GradScaler": ("unscale_()", "scale() step() update")},
+    # Those of torch.cuda and torch.cpu also warn that they are deprecated (measured on 2.6, 2.9, 2.13 and 2.15).
+    breaks=dict.fromkeys(
+        ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.cpu.amp.GradScaler"),
+        "Dynamo does not trace how a gradient scaler is made: make it before",
+    ),
     otherwise=called,
     renamed=lambda name: "torch.amp.GradScaler" if name == "torch.amp.grad_scaler.GradScaler" else None,
     measured="matrix/constructs/contexts.py",

@@ -49,6 +49,9 @@ class ModelledBreak(GraphBreak):
     `out=` of a function of torch is given what lies in memory with gaps, a transposed tensor or a column (GB0242):
     `torch.add(x, y, out=rows[:, 0])`. Assign what it returns: `rows[:, 0] = torch.add(x, y)`.
 
+    `torch.compiler.disable(f)`, `allow_in_graph`, `assume_constant_result` and `reset` tell the compiler something, and
+    are called before the compiled code runs; a gradient scaler is made there, too.
+
     Of a function that the settings name as compiled, the same is reported where it iterates over an iterator that
     the program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what
     `zip` and `map` return. Pass a list, or the item, where only `next` is asked. The same goes for what `itertools`
@@ -132,6 +135,11 @@ class ModelledBreak(GraphBreak):
         "import attrs\n@attrs.frozen\nclass Batch:\n    x: torch.Tensor\n"
         "def f(x, m, i):\n    return Batch(x).x + 1",
         "import re\nreturn x + len([found for found in re.finditer('a', 'aa')])",
+        "late = torch.compiler.disable(torch.sin)\nreturn x + 1",
+        "late = torch._dynamo.allow_in_graph(torch.sin)\nreturn x + 1",
+        "def size(n):\n    return 2\nknown = torch.compiler.assume_constant_result(size)\nreturn x + 1",
+        "scaler = torch.amp.GradScaler('cpu', enabled=False)\nreturn x + 1",
+        "scaler = torch.cuda.amp.GradScaler(enabled=False)\nreturn x + 1",
     )
     VALID = (
         "import attrs\n@attrs.frozen\nclass Batch:\n    n: int\nbatch = Batch(2)\n"
