@@ -58,6 +58,7 @@ FUNCTIONAL = (
     "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum istft "
     "meshgrid norm split stft tensordot unique unique_consecutive"
 )
+SEEDING = "manual_seed manual_seed_all seed seed_all initial_seed get_rng_state set_rng_state"
 MAKING = ("torch.tensor", "torch.as_tensor")  # a tensor, of anything
 # Where torch has these from.
 HOMES = {
@@ -68,6 +69,7 @@ HOMES = {
     "torch.serialization.load": "torch.load",
     "torch.serialization.save": "torch.save",
     **{f"torch.functional.{name}": f"torch.{name}" for name in FUNCTIONAL.split()},
+    **{f"torch.cuda.random.{name}": f"torch.cuda.{name}" for name in SEEDING.split()},
 }
 
 

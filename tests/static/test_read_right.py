@@ -46,6 +46,50 @@ class M(nn.Module):
             return x
         return x.item()  # PTB103
 """,
+    "a method has the annotations of the one in whose place it is": """
+class Policy:
+    def act(self, x: torch.Tensor, n: int, scale=None): ...
+
+class Greedy(Policy):
+    def act(self, x, n, scale=None):
+        if n > 1:
+            n = 1
+        if scale > 0:
+            n = 2
+        if x.sum() > n:  # PTB110
+            return x
+        return -x
+
+policy = Greedy()
+act = torch.compile(policy.act)
+""",
+    "what is read through a mask need not be known": """
+@torch.compile
+def loss(pred, target, mask):
+    mask = mask.unsqueeze(2).expand_as(target)
+    return pred[mask]  # PTB120
+
+@torch.compile
+def rows(table, places):
+    places = places.unsqueeze(2)
+    return table[places]
+""",
+    "what is None in `__init__` is set elsewhere, to what its uses tell": """
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.optimizer = None
+        self.table = None
+
+    @torch.compile
+    def learn(self, x: torch.Tensor):
+        self.optimizer.zero_grad()  # PTB166
+        self.layer(x).sum().backward()  # PTB160
+        self.optimizer.step()  # PTB165
+        torch.cuda.random.manual_seed(0)  # PTB151
+        return self.table.rows(x)
+""",
     "a class pattern narrows": """
 class M(nn.Module):
     def forward(self, x: torch.Tensor | int | None, other: torch.Tensor | str):

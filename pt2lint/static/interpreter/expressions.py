@@ -182,6 +182,12 @@ class Expressions:
             return self.compiled_attribute(owner, name, node, frame, among)
         if owner is UNKNOWN:
             return self._attribute_of_unknown(name, node, frame)
+        if (
+            is_none(owner) is True
+            and isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Attribute)
+        ):
+            return self._set_elsewhere(node, frame)
         return _attribute_of_plain(owner, name)
 
     def _attribute_of_each(self, owner: Union, name: str, node: ast.expr, frame: Frame) -> Value:
@@ -231,6 +237,12 @@ class Expressions:
             if told is not UNKNOWN:
                 return self.attribute_of(told, name, node, frame)
         return Py(name) if name in ("device", "dtype") else UNKNOWN
+
+    def _set_elsewhere(self, node: ast.Attribute, frame: Frame) -> Value:
+        """`self.optimizer.zero_grad()`, where `__init__` says None alone: code that runs has set it, and what the class
+        does with it tells what to."""
+        told = self.by_methods.object(node.value, frame) if node.attr in self.by_methods.words else UNKNOWN
+        return UNKNOWN if told is UNKNOWN else self.attribute_of(told, node.attr, node, frame)
 
     def bare_method(self, node: ast.Attribute, env: Env, frame: Frame) -> Value:
         """`x.item()`, `x.parameters()` where nothing is known of `x`: only a tensor has the one without arguments, and

@@ -454,11 +454,9 @@ class Functions:
 
     def parameter(self, func: Func, parameter: ast.arg, default: ast.expr | None, frame: Frame) -> Value:
         """What a parameter is where the caller does not tell: by annotation, default, and use."""
-        annotation = parameter.annotation
-        value: Value = UNKNOWN
+        said, home = self._annotated(func, parameter, frame)
         text = f"`{parameter.arg}` is annotated as a tensor"
-        if annotation is not None:
-            value = self.at.types.annotation(annotation, frame, parameter.lineno, text)
+        value = self.at.types.annotation(said.annotation, home, said.lineno, text)
         if value is UNKNOWN and not isinstance(func.node, ast.Lambda):
             value = self.at.functions.usage.by_use(func, parameter)
         if default is not None:
@@ -477,6 +475,19 @@ class Functions:
                     # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.
                     return Union((*options(value), plain), True) if not isinstance(value, Py) else value
         return value
+
+    def _annotated(self, func: Func, parameter: ast.arg, frame: Frame) -> tuple[ast.arg, Frame]:
+        """The parameter with an annotation, which may stand in a base class: `def step(self, x: Tensor)` of an abstract
+        class, then `def step(self, x)` in its place."""
+        cls = func.defined_in
+        if parameter.annotation is None and cls is not None:
+            name = getattr(func.node, "name", "")
+            for base in self.at.classes.bases(cls)[0][1:] if func.node is cls.methods.get(name) else ():
+                method = base.methods.get(name)
+                for one, _ in with_defaults(method.args) if method is not None else ():
+                    if one.arg == parameter.arg and one.annotation is not None:
+                        return one, Frame(base.module, (1, 1), "", cls=base, closure=base.env)
+        return parameter, frame
 
     def _calls_itself(self, func: Func, frame: Frame) -> bool:
         """Whether a method of the object calls another one of it, not the one of a base class in whose place it is."""

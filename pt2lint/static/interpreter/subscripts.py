@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
@@ -121,9 +122,12 @@ class Subscripts:
             tensor = Tensor(None, (frame.module.path, node.lineno, text))
             return self.index_tensor(tensor, index, node, env, frame)
         if self.at.notebook.listens("index mask", frame):
-            for part in index.elts or () if isinstance(index, Seq) and index.type == "tuple" else (index,):
-                if isinstance(part, Tensor) and part.dtype == "bool" and part.ndim != 0:
-                    self.at.notebook.note(node, "index mask", frame, about=part)
+            parts = index.elts or [] if isinstance(index, Seq) and index.type == "tuple" else [index]
+            for at, part in enumerate(parts):
+                if isinstance(part, Tensor) and part.ndim != 0:
+                    mask = self.masks.of(part, _place(node, at, parts), frame)
+                    if mask is not None:
+                        self.at.notebook.note(node, "index mask", frame, about=mask)
         return UNKNOWN
 
     def _slice(self, owner: Seq, node: ast.expr) -> Value:
@@ -173,9 +177,7 @@ class Subscripts:
             if self.is_number(mask) and self.at.notebook.listens("size tensor", frame):
                 self.at.notebook.note(node, "size tensor", frame, about=mask)
             if isinstance(node.ctx, (ast.Load, ast.Store)) and self.at.notebook.listens("index mask", frame):
-                several = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == len(parts)
-                place = node.slice.elts[at] if isinstance(node.slice, ast.Tuple) and several else node.slice
-                mask = self.masks.of(part, place, frame)
+                mask = self.masks.of(part, _place(node, at, parts), frame)
                 if mask is not None:
                     self.at.notebook.note(node, "index mask", frame, about=mask)
         return Tensor(
@@ -189,6 +191,12 @@ class Subscripts:
     def is_number(self, index: Tensor | None) -> bool:
         """Whether an index is a computed tensor of no dimensions, which Dynamo has to read."""
         return index is not None and index.ndim == 0 and index.dtype != "bool" and not index.leaf
+
+
+def _place(node: ast.Subscript, at: int, parts: Sequence[Value]) -> ast.expr:
+    """Where one of several indices stands."""
+    several = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == len(parts)
+    return node.slice.elts[at] if isinstance(node.slice, ast.Tuple) and several else node.slice
 
 
 def is_of_tensor(index: ast.expr) -> bool:
