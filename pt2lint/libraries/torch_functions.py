@@ -48,7 +48,8 @@ SAME = frozenset(
     "long int bool contiguous softmax log_softmax cumsum cumprod sort argsort transpose permute masked_fill type_as "
     "type floor ceil round isnan isinf isfinite logical_not dropout layer_norm normalize flip roll zeros_like "
     "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square "
-    "repeat expand_as view_as cpu cuda t tril triu".split()
+    "repeat expand_as view_as cpu cuda t tril triu conj conj_physical resolve_conj "
+    "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftshift ifftshift".split()
 )
 WHY_GAPS = "Dynamo takes no `out=` that lies in memory with gaps"
 WITHOUT_GAPS = "Assign what it returns instead: `rows[:, 0] = torch.add(x, y)`"
@@ -177,8 +178,11 @@ def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver
     if last == "einsum" and args and isinstance(args[0], Py) and isinstance(args[0].const, str):
         named = args[0].const.partition("->")
         return len(named[2].replace(" ", "")) if named[1] and "." not in named[2] else None
-    if last in ("view", "reshape", "expand", "new_zeros", "new_ones", "new_empty"):
-        return _count(args if receiver is not None else args[1:], kwargs.get("shape") or kwargs.get("size"))
+    if last in ("view", "reshape", "expand", "permute", "new_zeros", "new_ones", "new_empty"):
+        size = kwargs.get("shape") or kwargs.get("size") or kwargs.get("dims")
+        count = _count(args if receiver is not None else args[1:], size)
+        if count is not None or last != "permute":
+            return count
     if last in ("tensor", "as_tensor") and args:
         depth, value = 0, args[0]
         while isinstance(value, Seq):

@@ -90,6 +90,16 @@ class Learner(nn.Module):
         torch.cuda.random.manual_seed(0)  # PTB151
         return self.table.rows(x)
 """,
+    "how many dimensions there are goes through permute and Fourier transforms": """
+class Delays(nn.Module):
+    def forward(self, q, k, v):
+        spectrum = torch.fft.rfft(q.permute(0, 2, 3, 1), dim=-1)
+        found = torch.fft.irfft(spectrum * torch.conj(spectrum), dim=-1)
+        mean = torch.mean(torch.mean(found, dim=1), dim=1)
+        places = torch.topk(torch.mean(mean, dim=0), 3, dim=-1)[1]
+        rows = torch.topk(mean, 3, dim=-1)[1]
+        return [v[:, places[i]] for i in range(3)] + [v[:, rows[i]] for i in range(3)]  # PTB106
+""",
     "a class pattern narrows": """
 class M(nn.Module):
     def forward(self, x: torch.Tensor | int | None, other: torch.Tensor | str):
