@@ -90,6 +90,12 @@ class Learner(nn.Module):
         torch.cuda.random.manual_seed(0)  # PTB151
         return self.table.rows(x)
 """,
+    "only modules take hooks of their forward": """
+@torch.compile
+def watch(layers, x):
+    handle = layers["last"].register_forward_hook(lambda m, i, o: None)  # PTB162
+    return x * 2, handle
+""",
     "how many dimensions there are goes through permute and Fourier transforms": """
 class Delays(nn.Module):
     def forward(self, q, k, v):

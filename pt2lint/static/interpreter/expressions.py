@@ -232,6 +232,9 @@ class Expressions:
         if name in self.at.models.last_words("only of tensors"):
             origin = (frame.module.path, node.lineno, f"`.{name}` is a tensor's")
             return Ext(f"{self.at.models.tensor}.{name}", Tensor(None, origin))
+        if frame.region and name in self.at.models.last_words("forward hook"):
+            module = self.at.models.named("module base")
+            return Ext(f"{module}.{name}", Instance(None, module, True))
         if name in self.by_methods.words and isinstance(node, ast.Attribute):
             told = self.by_methods.object(node.value, frame)
             if told is not UNKNOWN:
