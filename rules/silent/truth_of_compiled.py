@@ -6,7 +6,7 @@ from pt2lint.finding import Edit
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 
-RAISES = (2, 13)  # the first that was measured to
+RAISES = (2, 11)
 
 
 class TruthOfCompiled(Rule):
@@ -48,7 +48,7 @@ class TruthOfCompiled(Rule):
     ```
 
     ## Versions
-    Measured: raises on torch 2.13 and 2.15; 2.6 and 2.9 have no such `__len__`, and the wrapper is true.
+    Measured: raises on torch 2.11, 2.13 and 2.15; 2.6 and 2.9 have no such `__len__`, and the wrapper is true.
     """
 
     code = "PTS335"

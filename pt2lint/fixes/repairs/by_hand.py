@@ -21,7 +21,6 @@ from pt2lint.rule.tree import is_name, walk
 
 LONGEST = 60  # characters of code in a sentence
 STEPS = 4  # assignments between an argument and what is computed of it
-_TEXTS = (cst.SimpleString, cst.FormattedString)
 _CROSS_ENTROPY = ("cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss")
 _NONZERO = (
     "Say how many there are at most: `torch.nonzero_static(mask, size=n)` has a known shape; or keep the mask, and "
@@ -96,7 +95,7 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
     if isinstance(above, cst.Arg):
         named = above.keyword is not None
     elif isinstance(above, cst.DictElement):
-        named = isinstance(above.key, _TEXTS) and above.value is here
+        named = isinstance(above.key, cst.SimpleString | cst.FormattedString) and above.value is here
     else:
         target = (
             above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
@@ -104,7 +103,9 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
         index = (
             target.slice[0].slice if isinstance(target, cst.Subscript) and len(target.slice) == 1 else None
         )
-        named = isinstance(index, cst.Index) and isinstance(index.value, _TEXTS)
+        named = isinstance(index, cst.Index) and isinstance(
+            index.value, cst.SimpleString | cst.FormattedString
+        )
     if not named or read is None:
         return ""
     text = _short(function, read)
