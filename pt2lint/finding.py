@@ -38,6 +38,8 @@ EDGE = "where what is compiled begins or ends: it parts no graph, and nothing he
 OPTIONAL = "on a way that an option or an argument opens, and nothing here compiles the module"
 NESTED = "in loops within loops over data, and nothing here compiles the module"
 BY_ROW = "in a loop that reads values row by row, and nothing here compiles the module"
+# The note of a backward call that ends what is compiled, whoever compiles it.
+LAST = "the last thing that is computed there, which parts no graph"
 UNCOMPILED = "a cache for code that is not compiled, as nothing here compiles the module"
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of

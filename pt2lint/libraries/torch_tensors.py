@@ -8,7 +8,7 @@ from pt2lint.libraries.numpy import NDARRAY, array_attribute
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
-from pt2lint.static.values import DTYPES, NONE, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
+from pt2lint.static.values import DTYPES, NONE, STR, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
 
 ALL = tuple(range(8))
 # Methods that, in code that Dynamo traces, only tensors have.
@@ -80,6 +80,14 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
         return join(NONE, Tensor(owner.dtype, owner.origin, owner.sure))
     value = value_of(words, owner.origin, owner.sure, owner)
     return Tensor(owner.dtype, owner.origin, owner.sure) if isinstance(value, Tensor) else value
+
+
+def split(call: Call) -> Value:
+    """What is cut at a text is one itself, whatever was taken for a tensor: `name.split("@")`."""
+    first = call.args[0] if call.args else None
+    if isinstance(first, Py) and first.type == "str":
+        return Seq(None, STR, "list")
+    return called(call)
 
 
 def tolist(call: Call) -> Value:
@@ -163,6 +171,7 @@ LIBRARY = Library(
     handlers={
         **dict.fromkeys((n for n in TYPED if n != "torch.nn.Parameter"), typed),
         **dict.fromkeys(NUMBER_FIRST, number_first),
+        "torch.Tensor.split": split,
         "torch.Tensor.tolist": tolist,
         "torch.Tensor.item": item,
         "torch.Tensor.numpy": to_numpy,

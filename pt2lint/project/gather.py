@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from keyword import iskeyword
 
-from pt2lint.finding import ASIDE, BY_ROW, ITERATES, NESTED, UNDER, Finding
+from pt2lint.finding import ASIDE, BY_ROW, ITERATES, LAST, NESTED, UNDER, Finding
 from pt2lint.op import DREW
 from pt2lint.project.statements import Arms, Where
 
@@ -34,7 +34,7 @@ TEXTS_AND_NUMBERS = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|(?<![\w.])\d[\w.]*")
 AGAIN = re.compile(r"(?<=if )(.+?)(?: (?:and|or) \1)+$")
 PLACE = re.compile(r"([\w.]+) (?:==|!=|in|not in) ")  # an option, and what it is compared with
 NEAR = 10  # lines
-STAY = (ITERATES, ASIDE, NESTED, BY_ROW)  # the notes of what breaks at every call, and is left as it is
+STAY = (ITERATES, ASIDE, NESTED, BY_ROW, LAST)  # the notes of what breaks at every call, and is left as it is
 
 
 def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:

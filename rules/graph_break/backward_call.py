@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import LAST, Fix
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
 from pt2lint.rule.syntax import keeps_graph
@@ -16,7 +16,6 @@ RAISES = "{code}, through which a `backward()` raises RuntimeError, computes gra
 DIFFERENTIABLE = (
     "`torch.func.grad` is traced, and is differentiable again; or leave all uncompiled, the network too"
 )
-LAST = "the last thing that is computed there, which parts no graph"  # the note of such a call
 
 
 class BackwardCall(GraphBreak):

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
@@ -18,6 +20,10 @@ FACTORIES = (
 )
 DECIDING = ("training", "requires_grad")  # attributes that may decide whether a gradient is required
 OF_MODULE = "call torch.nn.Module.requires_grad_"
+FREEZE = (
+    "Freeze weights, and set them free, around the call of the compiled function: `module.requires_grad_(False)` holds "
+    "until it is set again"
+)
 GRADIENTS = ("call torch.autograd.grad", "call torch.Tensor.backward")
 
 
@@ -77,9 +83,17 @@ class RequiresGrad(GraphBreak):
                 "Decide it before the compiled code runs: make it a parameter of the module, or an input "
                 "that requires a gradient"
             ),
+            OF_MODULE: FREEZE,
         }
     )
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
+
+    def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        from pt2lint.fixes.repairs.by_hand import told
+
+        if any("a parameter" in op.why for op in self.function.ops_at(node)):
+            yield told(FREEZE)
+        yield from super().fixes(node)
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         return "torch.Tensor." in op.name  # a constant that is made so needs no gradient

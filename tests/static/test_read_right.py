@@ -36,6 +36,15 @@ drawn(torch.ones(3), iter(range(3)))
 kept(torch.ones(3), iter((1, 2)))
 of_a_list(torch.ones(3), iter([1, 2]))
 """,
+    "no tensor is cut at a text": """
+def size_of(name, usual):
+    return int(name.split("@")[1]) if "@" in name else usual
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, name: torch.Tensor):
+        first, _ = x.split(1)
+        return x * size_of(name, 3) * int(first)  # PTB104
+""",
     "a class is a type": """
 class M(nn.Module):
     def forward(self, x: torch.Tensor, named=torch.relu):

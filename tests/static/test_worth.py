@@ -1541,6 +1541,13 @@ def train(x):
     return loss
 """
     assert notes(tmp_path, code, "PTB160") == [note]
+    scaled = code.replace("loss.backward()", "scaler.scale(loss).backward()").replace(
+        "\nsteps", "\nscaler = torch.amp.GradScaler()\nsteps"
+    )
+    path = tmp_path / "scaled.py"
+    path.write_text(HEAD + scaled)
+    found = check([str(path)], Configs({"target_torch": (2, 13)})).findings
+    assert [f.is_under_another for f in found if f.code == "PTB167"] == [True]
 
 
 @pytest.mark.parametrize("made", [
