@@ -6,6 +6,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.tree import is_name
 
 
 class CompiledGenerator(Rule):
@@ -67,7 +68,16 @@ class CompiledGenerator(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         name = op.detail("name").removeprefix("constant ").strip("'")
-        says = f"{name} is a generator function: Dynamo skips it, and nothing is compiled"
+        says = f"`{name}` is a generator function: Dynamo skips it, and nothing is compiled"
+        if self.is_whole(node):
+            says = f"`{name}` is a generator function, which `fullgraph=True` refuses: the first call raises"
         if op.name == "compile class":
             says = f"`{name}` is a class without `__call__`: torch.compile leaves its methods as they are"
         self.report(node, op, says)
+
+    def is_whole(self, node: cst.CSTNode) -> bool:
+        """`@torch.compile(fullgraph=True)`, `torch.compile(f, fullgraph=True)`"""
+        return isinstance(node, cst.Call) and any(
+            a.keyword is not None and a.keyword.value == "fullgraph" and is_name(a.value, "True")
+            for a in node.args
+        )

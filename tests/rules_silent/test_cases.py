@@ -3711,3 +3711,12 @@ def test_a_gradient_in_compiled_code_raises_where_it_is_differentiated_again(kep
             loss.backward()
     else:
         loss.backward()
+
+
+@pytest.mark.parametrize("options", ["", "(fullgraph=True)"])
+def test_a_generator_raises_where_it_shall_be_one_graph(options: str) -> None:
+    source = f"import torch\n\n@torch.compile{options}\ndef f(x):\n    yield x + 1\n"
+    (found,) = findings(source)
+    assert ("raises" in found.message) is bool(options)
+    compiled = outcome(source + "\ndef run():\n    return len(list(f(torch.ones(1))))\n")
+    assert isinstance(compiled.value, Exception) is bool(options)
