@@ -17,6 +17,40 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "a number that an element is computed of": """
+TABLE = [torch.ones(3) * n for n in range(40)]
+
+def key(n):
+    return n * 2
+
+def half(n):
+    return n // 20
+
+@torch.compile
+def by_product(x, n):
+    return x + TABLE[2 * n + 1]
+
+@torch.compile
+def by_name(x, n):
+    place = n + 1
+    return x + TABLE[place]
+
+@torch.compile
+def by_function(x, n):
+    return x + TABLE[key(n)]
+
+@torch.compile
+def by_few(x, n):
+    return x + TABLE[half(n)]
+
+def run():
+    x = torch.ones(3)
+    for step in range(12):
+        by_product(x, step)  # PTR207
+        by_name(x, step)  # PTR207
+        by_function(x, step)  # PTR207
+        by_few(x, step)  # PTR220
+""",
     "what a loop or a helper makes for compiled code": """
 def targets_for(epoch, y):
     return {f"stage{epoch}": y}

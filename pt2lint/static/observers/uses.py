@@ -285,6 +285,8 @@ class _Reader:
         places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
         several = {place for place in places if len(places) > 1 and not isinstance(place, ast.Slice)}
         bounds = [b for p in places for b in ((p.lower, p.upper) if isinstance(p, ast.Slice) else (p,))]
+        if len(places) == 1 and not isinstance(places[0], ast.Slice):
+            self._picked_by(part.value, places[0])
         several = {_shifted(place) for place in several}
         bounds = [_shifted(b) for b in bounds if b is not None]
         if not any(isinstance(b, (ast.Name, ast.Attribute)) for b in bounds):
@@ -297,6 +299,20 @@ class _Reader:
                 self._add(bound, "array")
             else:
                 self._add(bound, "place" if bound in several else "read")
+
+    def _picked_by(self, container: ast.expr, index: ast.expr) -> None:
+        """`TABLE[2 * n]`, `TABLE[key(n)]` of a function of the project, or `TABLE[place]` after `place = n + 1`."""
+        made = _made(index, self.node)
+        counted = _bounding(made)
+        func = self.evaluate(made.func) if isinstance(made, ast.Call) else None
+        if isinstance(made, ast.Call) and isinstance(func, Func) and not isinstance(func.node, ast.Lambda):
+            returned = [part.value for part in parts(func.node, ast.Return) if part.value is not None]
+            within = {n.id for one in returned for n in _bounding(one) if isinstance(n, ast.Name)}
+            given = zip(parameters_of(func), made.args, strict=False)
+            counted = [a for name, a in given if name in within] if len(returned) == 1 else []
+        if counted and isinstance(self.evaluate(container), (Seq, Dict)):
+            for one in counted:
+                self._add(one, "index")
 
     def _given(self, call: ast.Call) -> None:
         """What a call does with the names that it is given."""
