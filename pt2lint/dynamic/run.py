@@ -46,9 +46,6 @@ CANNOT = (
     "def example_inputs(): return {example}"
 )
 
-NO_TARGET = (
-    "nothing was run: it defines no module with a forward, and no function that takes tensors by annotation"
-)
 NO_CALL = "nothing that torch.compile could take was called in its own process"
 
 
@@ -114,7 +111,7 @@ def verify(
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
         for done in pool.map(session.do, jobs):
             collected.add(done)
-    if sources and not jobs:
+    if sources and not (collected.runs or collected.failures or collected.notes):
         collected.notes.append(NO_INPUTS)
     result = judged(findings, collected, files)
 
@@ -408,8 +405,6 @@ class _State:
             self.targets = message["targets"]
             if not self.targets and self.job.kind == "run" and not self.out.failures:
                 self.out.notes.append(f"{self.job.what}: {NO_CALL}")
-            if not self.targets and self.job.kind == "made_up" and not self.left:
-                self.out.notes.append(f"{self.where}: {NO_TARGET}")
         elif kind == "target":
             self._hear_of_target(message)
         elif kind == "target_done":

@@ -288,6 +288,27 @@ MADE = {
                 raise ValueError("either decoder_ids or decoder_embeds has to be given")
             return x + (self.embed(decoder_ids) if decoder_embeds is None else decoder_embeds)
         """,
+    "Sized": """
+        def __init__(self, dim, *, depth):
+            super().__init__()
+            self.layers = nn.Sequential(*(nn.Linear(dim, dim) for _ in range(depth)))
+        def forward(self, x):
+            return self.layers(x)
+        """,
+    "HandsOn": """
+        def __init__(self, dim, **kwargs):
+            super().__init__()
+            self.sized = Sized(dim, **kwargs)
+        def forward(self, x):
+            return self.sized(x)
+        """,
+    "Holds": """
+        def __init__(self, cell: Cell):
+            super().__init__()
+            self.layer = nn.Linear(cell.cell.input_size, 4)
+        def forward(self, x):
+            return self.layer(x)
+        """,
     "Video": """
         def forward(self, x):
             batch, channels, frames, height, width = x.shape
@@ -327,6 +348,9 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "Cell": "made-up inputs: x float32[2, 8], hidden (float32[2, 6], float32[2, 6]), h_rnn float32[2, 2, 7], dim=8",
         "Graph": "made-up inputs: x float32[2, 8], adj float32[2, 2], dim=8",
         "Masked": "made-up inputs: x float32[2, 5, 8], attention_mask bool[2, 1, 5, 5], dim=8",
+        "Sized": "made-up inputs: x float32[2, 8], dim=8, depth=2",
+        "HandsOn": "made-up inputs: x float32[2, 8], dim=8, depth=2",
+        "Holds": "made-up inputs: x float32[2, 8]",
         "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
         "Video": "made-up inputs: x float32[2, 8, 4, 8, 8]",
         "Configured": "made-up inputs: x float32[2, 8]",

@@ -14,7 +14,7 @@ import pytest
 
 from pt2lint.dynamic import verify
 from pt2lint.dynamic.options import VerifyOptions, options_from
-from pt2lint.dynamic.run import NO_TARGET, find_python
+from pt2lint.dynamic.run import find_python
 from pt2lint.dynamic.trace import read_traces
 from tests.dynamic.conftest import Project, needs_torch, verdicts
 
@@ -386,14 +386,10 @@ def test_the_ecosystems_attributes(project: Project) -> None:
                 return ids.tolist()  # HERE
         """,
     )
-    empty = project.write("empty.py", "import torch\n\nLIMIT = torch.inf\n")
-    result = project.verify(lightning, base, empty, further=False)
+    result = project.verify(lightning, base, further=False)
     assert result.problems == []
     assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"] * 3
-    assert result.notes == [
-        f"{base}: not run: Broken (RuntimeError: no such file); Asks (StopIteration)",
-        f"{empty}: {NO_TARGET}",
-    ]
+    assert result.notes == [f"{base}: not run: Broken (RuntimeError: no such file); Asks (StopIteration)"]
 
 
 @needs_torch
@@ -449,6 +445,8 @@ def test_made_up_inputs_are_said(project: Project) -> None:
         "def example_inputs(): return Secret(path), (x,)"
     )
     assert project.verify(path, made_up=False).notes[0].startswith("nothing was run")
+    nothing = project.write("nothing.py", "import torch\n\nLIMIT = torch.inf\n")
+    assert verify([], [nothing], VerifyOptions()).notes[0].startswith("nothing was run")
 
 
 @needs_torch

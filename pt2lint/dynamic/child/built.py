@@ -99,7 +99,7 @@ class Arguments:
         if not text and CONFIGURATION.match(name):
             kind = getattr(cls, "config_class", kind)
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
-        if own and depth < 2 and not issubclass(kind, torch.nn.Module):
+        if own and depth < 2 and kind is not torch.nn.Module:
             return kind(**self.of(kind, depth + 1))
         if text in ("", "dict") and (
             use in (dict, argparse.Namespace) or (not use and CONFIGURATION.match(name))
@@ -124,7 +124,7 @@ class Arguments:
         while True:
             try:
                 return self.cls(**self.values)
-            except (AttributeError, KeyError) as error:
+            except (AttributeError, KeyError, TypeError) as error:
                 if not self.teach(error):
                     raise
 
@@ -132,6 +132,8 @@ class Arguments:
         """Give a stand-in the name for which it was asked in vain; False where the error is about something else."""
         if sum(len(each if isinstance(each, dict) else vars(each)) for each in self.configs) >= MOST_ASKED:
             return False
+        if isinstance(error, TypeError):
+            return self._hand_on(str(error))
         if isinstance(error, AttributeError):
             asked: Any = getattr(error, "obj", None)  # Python 3.10 and later
             name = getattr(error, "name", None)
@@ -144,6 +146,15 @@ class Arguments:
         if not lacking or not isinstance(name, str):
             return False
         lacking[0][name] = self._known(name, lacking[0])
+        return True
+
+    def _hand_on(self, error: str) -> bool:
+        """Give what a part of it lacks, where the class hands on what else it is given (`**kwargs`)."""
+        lacking = re.findall(r"'(\w+)'", error.partition(" missing ")[2])
+        parameters = inspect.signature(self.cls).parameters.values()
+        if not lacking or lacking[0] in self.values or all(p.kind is not p.VAR_KEYWORD for p in parameters):
+            return False
+        self.values.update({name: named_value(name, self.width) for name in lacking})
         return True
 
     def _known(self, name: str, beside: dict[str, Any]) -> Any:
