@@ -596,38 +596,41 @@ class Turns:
         if (window := window_of(value)) is not None and (grows := self.size(window, names)) is not None:
             return grows  # until it is full
         if isinstance(value, cst.Subscript):
-            counted = True  # from the front, as far as that tells which dimension it is
-            for place, element in enumerate(value.slice):
-                inner = element.slice
-                counted = counted and not (
-                    isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis)
-                )
-                if isinstance(inner, cst.Slice) and inner.step is None:
-                    bounds = [b for b in (inner.lower, inner.upper) if b is not None]
-                    if any(self.drawn(self.meaning(b)) for b in bounds):
-                        dim = dimension_after([e.slice for e in value.slice[:place]]) if counted else None
-                        return dim, "what is drawn"
-                    if (
-                        len(bounds) == 1
-                        and not isinstance(bounds[0], cst.UnaryOperation)
-                        and self._resizes(bounds[0])
-                    ):
-                        name = self.function.module.code_for_node(bounds[0])
-                        return dimension_after(
-                            [e.slice for e in value.slice[:place]]
-                        ) if counted else None, name
-            if names and isinstance(value.value, cst.Name) and all(map(keeps_most, value.slice)):
-                return self.size(value.value, names - 1)  # `ids[:, :-1]`
-        if isinstance(value, cst.Call) and "." in called_name(value):
-            if last_word(value) in _STACK and value.args:
-                parts = value.args[0].value
-                if isinstance(parts, cst.Name) and self.grows(parts.value):
-                    return joining_dimension(value), parts.value
-            if last_word(value) in RESIZED:
-                for size in target_sizes(value):
-                    if not isinstance(self.meaning(size), cst.Attribute) and self._resizes(size):
-                        return None, self.function.module.code_for_node(size)
-            for place, size in enumerate(sizes_given(value)):
-                if self._resizes(size):
-                    return place, self.function.module.code_for_node(size)
+            return self._cut(value, names)
+        return self._called(value) if isinstance(value, cst.Call) and "." in called_name(value) else None
+
+    def _cut(self, value: cst.Subscript, names: int) -> tuple[int | None, str] | None:
+        """The same for `x[:, :n]`, and `ids[:, :-1]` of what has another size."""
+        counted = True  # from the front, as far as that tells which dimension it is
+        for place, element in enumerate(value.slice):
+            inner = element.slice
+            counted = counted and not (isinstance(inner, cst.Index) and isinstance(inner.value, cst.Ellipsis))
+            if isinstance(inner, cst.Slice) and inner.step is None:
+                dim = dimension_after([e.slice for e in value.slice[:place]]) if counted else None
+                bounds = [b for b in (inner.lower, inner.upper) if b is not None]
+                if any(self.drawn(self.meaning(b)) for b in bounds):
+                    return dim, "what is drawn"
+                if (
+                    len(bounds) == 1
+                    and not isinstance(bounds[0], cst.UnaryOperation)
+                    and self._resizes(bounds[0])
+                ):
+                    return dim, self.function.module.code_for_node(bounds[0])
+        if names and isinstance(value.value, cst.Name) and all(map(keeps_most, value.slice)):
+            return self.size(value.value, names - 1)
+        return None
+
+    def _called(self, value: cst.Call) -> tuple[int | None, str] | None:
+        """The same for `torch.stack(seen)`, `F.interpolate(x, size=n)` and `torch.ones(n, 3)`."""
+        if last_word(value) in _STACK and value.args:
+            parts = value.args[0].value
+            if isinstance(parts, cst.Name) and self.grows(parts.value):
+                return joining_dimension(value), parts.value
+        if last_word(value) in RESIZED:
+            for size in target_sizes(value):
+                if not isinstance(self.meaning(size), cst.Attribute) and self._resizes(size):
+                    return None, self.function.module.code_for_node(size)
+        for place, size in enumerate(sizes_given(value)):
+            if self._resizes(size):
+                return place, self.function.module.code_for_node(size)
         return None

@@ -67,31 +67,42 @@ def binary(at: Context, left: Value, right: Value, op: ast.operator, node: Any, 
     if frame.region and (is_drawn(left) or is_drawn(right)):
         if (is_drawn(left) or _is_number(left)) and (is_drawn(right) or _is_number(right)):
             return of_random(at, node, left if is_drawn(left) else right, frame)
-    text = isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod)
-    if (a is not None or b is not None) and not text:
+    if isinstance(left, Py) and isinstance(right, Py):
+        return _of_plain(left, right, op)
+    if isinstance(left, Py) and left.type == "str" and isinstance(op, ast.Mod):
+        return _formatted(at, right, node, frame)
+    if a is not None or b is not None:
         return _of_tensors(at, left, right, op, node, frame)
+    if (sequence := _of_sequences(left, right, op)) is not None:
+        return sequence
+    if isinstance(op, ast.Mult) and not frame.region:
+        if any(isinstance(side, Py) and side.off for side in (left, right)):
+            return Py("float", off=OFTEN_OFF)  # as an object is made: a rate for each of so many
+    return UNKNOWN
+
+
+def _formatted(at: Context, given: Value, node: Any, frame: Frame) -> Value:
+    """`"%s" % given`"""
+    for part in given.elts if isinstance(given, Seq) and given.elts is not None else [given]:
+        tensor = tensor_of(part)
+        if tensor is not None and at.notebook.listens("format tensor", frame):
+            at.notebook.note(node, "format tensor", frame, about=tensor)
+    return STR
+
+
+def _of_sequences(left: Value, right: Value, op: ast.operator) -> Value | None:
+    """One after the other, one several times, or the classes that `int | Node` names."""
     if isinstance(left, Seq) and isinstance(right, Seq) and isinstance(op, ast.Add):
         if left.elts is not None and right.elts is not None:
             return Seq(left.elts + right.elts, None, left.type)
         return Seq(None, join(left.elem, right.elem), left.type, left.elts or left.prefix)
     if isinstance(op, ast.BitOr) and (one := _kinds(left)) and (other := _kinds(right)):
-        return Seq([*one, *other], None, "tuple")  # `int | Node`, as isinstance takes it
+        return Seq([*one, *other], None, "tuple")  # as isinstance takes it
     if isinstance(op, ast.Mult):
         for side in (left, right):
             if isinstance(side, Seq):
                 return Seq(None, side.elem, side.type)
-    if isinstance(left, Py) and isinstance(right, Py):
-        return _of_plain(left, right, op)
-    if isinstance(op, ast.Mult) and not frame.region:
-        if any(isinstance(side, Py) and side.off for side in (left, right)):
-            return Py("float", off=OFTEN_OFF)  # as an object is made: a rate for each of so many
-    if text:
-        for part in right.elts if isinstance(right, Seq) and right.elts is not None else [right]:
-            tensor = tensor_of(part)
-            if tensor is not None and at.notebook.listens("format tensor", frame):
-                at.notebook.note(node, "format tensor", frame, about=tensor)
-        return STR
-    return UNKNOWN
+    return None
 
 
 def _of_tensors(at: Context, left: Value, right: Value, op: ast.operator, node: Any, frame: Frame) -> Value:

@@ -391,34 +391,12 @@ class Asked:
         left, right = test.left, test.comparators[0]
         none = says_none(right)
         left = asked_for(left) if none else left
-        values = self.at.expressions.again(left, env, frame), self.at.expressions.again(right, env, frame)
-        if (is_dtype(values[0]) or is_dtype(values[1])) and (
-            isinstance(left, ast.Attribute) or isinstance(right, ast.Attribute)
-        ):
+        value, other = (self.at.expressions.again(side, env, frame) for side in (left, right))
+        if self._compares_dtypes((left, value), (right, other), env, frame):
             return DTYPE
-        if tensor_of(values[0]) is None and tensor_of(values[1]) is None:
-            if self._tells_dtype(left, env, frame) or self._tells_dtype(right, env, frame):
-                return DTYPE
-        if isinstance(values[1], Seq) and any(map(is_dtype, _items(values[1]))):
-            return DTYPE
-        if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
-            return OFF
-        if outcome and self.at.conditions.unlikely(test, env, frame):
-            return OFF
-        if self.defaults.is_otherwise(test, outcome, frame):
-            return OFF
-        asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
-        if outcome and asks and (values[0] is UNKNOWN or _is_set(left, values[0])):
-            if self.defaults.made_off(left, frame):
-                return OFF
-            if self._given(left, frame) == FLAG:
-                return FLAG
-        asks = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome and none
-        if asks and any(isinstance(o, Py) and o.off for o in options(values[0])):
-            if not self.defaults.made_on(left, frame):
-                return OFF  # an option that is None by default
-        if asks and self.defaults.made_where_asked(left, frame):
-            return OFF
+        sort = self._compared_to_default(test, outcome, left, value, env, frame)
+        if sort is not None:
+            return sort
         if is_of_size(test, outcome, frame.block):
             return ARGUMENT
         if (form := measures(left)) is not None and isinstance(right, ast.Constant):
@@ -438,12 +416,49 @@ class Asked:
             return None
         sort = self._given(left, frame)
         equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
-        if sort is None and equal and UNKNOWN in options(values[0]) and self._is_looked_up(left, right):
+        if sort is None and equal and UNKNOWN in options(value) and self._is_looked_up(left, right):
             return CHOSEN
         if sort is not None and equal is not none and not self._is_so_by_default(test, outcome, frame):
             # Whether the project gives an option that is None by default was asked above.
             return GIVEN if sort == ARGUMENT else sort if none else CHOSEN
         return sort
+
+    def _compares_dtypes(
+        self, one: tuple[ast.expr, Value], other: tuple[ast.expr, Value], env: Env, frame: Frame
+    ) -> bool:
+        """Whether one side is a dtype, or one of several, that the other asks a tensor or an object for."""
+        sides = one, other
+        if any(is_dtype(value) for _, value in sides) and any(isinstance(s, ast.Attribute) for s, _ in sides):
+            return True
+        if all(tensor_of(value) is None for _, value in sides):
+            if any(self._tells_dtype(side, env, frame) for side, _ in sides):
+                return True
+        return isinstance(other[1], Seq) and any(map(is_dtype, _items(other[1])))
+
+    def _compared_to_default(
+        self, test: ast.Compare, outcome: bool, left: ast.expr, value: Value, env: Env, frame: Frame
+    ) -> int | None:
+        """OFF, or FLAG, where the test comes out like that only once somebody has chosen an option."""
+        right = test.comparators[0]
+        if self._is_spread(test, outcome, env, frame) or is_by_default(test, frame) is (not outcome):
+            return OFF
+        if outcome and self.at.conditions.unlikely(test, env, frame):
+            return OFF
+        if self.defaults.is_otherwise(test, outcome, frame):
+            return OFF
+        asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
+        if outcome and asks and (value is UNKNOWN or _is_set(left, value)):
+            if self.defaults.made_off(left, frame):
+                return OFF
+            if self._given(left, frame) == FLAG:
+                return FLAG
+        if says_none(right) and isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) is outcome:
+            if any(isinstance(o, Py) and o.off for o in options(value)):
+                if not self.defaults.made_on(left, frame):
+                    return OFF  # an option that is None by default
+            if self.defaults.made_where_asked(left, frame):
+                return OFF
+        return None
 
     def _is_so_by_default(self, test: ast.Compare, outcome: bool, frame: Frame) -> bool:
         return is_by_default(test, frame) is outcome or self.defaults.is_so(test, outcome, frame)

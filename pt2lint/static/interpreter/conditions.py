@@ -259,18 +259,7 @@ class Conditions:
                 for part in test.values:
                     self._narrow(part, env, outcome, frame)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
-            right = test.comparators[0]
-            if says_none(right):
-                if isinstance(test.ops[0], (ast.Is, ast.Eq)):
-                    self._narrow_none(test.left, env, outcome, frame)
-                elif isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):
-                    self._narrow_none(test.left, env, not outcome, frame)
-            elif isinstance(test.left, ast.Attribute) and test.left.attr == "dtype":
-                self._narrow_dtype(test.left.value, right, test.ops[0], env, outcome, frame)
-            elif isinstance(test.left, ast.Call) and len(test.left.args) == 1:
-                # `type(x) is torch.Tensor`; where it is not, it may be of a class that derives from that.
-                if isinstance(test.ops[0], (ast.Is, ast.Eq) if outcome else (ast.IsNot, ast.NotEq)):
-                    self._narrow_type(test.left, right, env, frame)
+            self._narrow_compared(test.left, test.ops[0], test.comparators[0], env, outcome, frame)
         elif isinstance(test, ast.NamedExpr):
             self._narrow(test.target, env, outcome, frame)
         elif isinstance(test, (ast.Name, ast.Attribute)):
@@ -284,6 +273,21 @@ class Conditions:
                     env[key] = dense.but(sparse=False)
         elif isinstance(test, ast.Call):
             self._narrow_call(test, env, outcome, frame)
+
+    def _narrow_compared(
+        self, left: ast.expr, op: ast.cmpop, right: ast.expr, env: Env, outcome: bool, frame: Frame
+    ) -> None:
+        if says_none(right):
+            if isinstance(op, (ast.Is, ast.Eq)):
+                self._narrow_none(left, env, outcome, frame)
+            elif isinstance(op, (ast.IsNot, ast.NotEq)):
+                self._narrow_none(left, env, not outcome, frame)
+        elif isinstance(left, ast.Attribute) and left.attr == "dtype":
+            self._narrow_dtype(left.value, right, op, env, outcome, frame)
+        elif isinstance(left, ast.Call) and len(left.args) == 1:
+            # `type(x) is torch.Tensor`; where it is not, it may be of a class that derives from that.
+            if isinstance(op, (ast.Is, ast.Eq) if outcome else (ast.IsNot, ast.NotEq)):
+                self._narrow_type(left, right, env, frame)
 
     def split(self, test: ast.expr, env: Env, then: Env, other: Env, frame: Frame) -> None:
         """Keep what an `if` made of names, in `then` and in `other`, of which `env` has both: where the same is asked

@@ -324,6 +324,13 @@ class Objects:
             return late
         if name in state:
             return state[name]
+        said = self._said_by_class(cls, name)
+        if said is not None:
+            return said
+        return Class(cls) if name == "__class__" else self._of_library(instance, cls, name)
+
+    def _said_by_class(self, cls: ClassInfo, name: str) -> Value | None:
+        """What the body of a class, or of one that it derives from, says of an attribute."""
         for c in self.at.classes.bases(cls)[0]:
             if name in c.annotations:
                 value = self.at.types.annotation(
@@ -338,8 +345,10 @@ class Objects:
                     return value
             if name in c.attributes:
                 return self.at.classes.class_attribute(c, name)
-        if name == "__class__":
-            return Class(cls)
+        return None
+
+    def _of_library(self, instance: Instance, cls: ClassInfo, name: str) -> Value:
+        """What a class outside the project, from which this one derives, has under a name."""
         externals = self.at.classes.bases(cls)[1]
         if self.at.classes.is_module(cls):
             for external in externals:

@@ -12,21 +12,29 @@ ADD = ("append", "extend", "insert")
 
 def lengthened(function: FunctionNode, names: set[str]) -> set[str]:
     """`past` of `past = past + [k]` and `return y, past`, wherever the function ends."""
-    longer: dict[str, str] = {}  # a name that holds a longer one, and which of `names` that was
-    unpacked: dict[
-        str, tuple[str, int]
-    ] = {}  # `first, *rest = inputs`: of what, and how many there are beside
+    longer, unpacked = _longer(function, names), _unpacked(function, names)
+    found: set[str] = set()
+    for end in parts(function, ast.Return):
+        if end.value is None:
+            continue
+        elements = end.value.elts if isinstance(end.value, ast.Tuple) else []
+        for one in (end.value, *elements):
+            if isinstance(one, ast.Name) and one.id in longer:
+                found.add(longer[one.id])
+            found |= {name for name in names if _is_longer(one, name)}
+            if isinstance(one, ast.Starred) and isinstance(one.value, ast.Name):
+                of, beside = unpacked.get(one.value.id, ("", len(elements)))
+                found |= {of} if len(elements) - 1 > beside else set()
+    return found
+
+
+def _longer(function: FunctionNode, names: set[str]) -> dict[str, str]:
+    """The names that hold a longer one, and which of `names` that was."""
+    longer: dict[str, str] = {}
     for part in _always(function.body):
         if isinstance(part, ast.Assign) and len(part.targets) == 1:
-            target, value = part.targets[0], part.value
-            if isinstance(target, ast.Name):
-                for name in names:
-                    if _is_longer(value, name):
-                        longer[target.id] = name
-            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Name) and value.id in names:
-                for element in target.elts:
-                    if isinstance(element, ast.Starred) and isinstance(element.value, ast.Name):
-                        unpacked[element.value.id] = value.id, len(target.elts) - 1
+            if isinstance(target := part.targets[0], ast.Name):
+                longer.update((target.id, name) for name in names if _is_longer(part.value, name))
         elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
             if part.target.id in names and isinstance(part.op, ast.Add) and _holds_any(part.value):
                 longer[part.target.id] = part.target.id
@@ -39,20 +47,20 @@ def lengthened(function: FunctionNode, names: set[str]) -> set[str]:
             ):
                 if callee.value.id in names:
                     longer[callee.value.id] = callee.value.id
-    found: set[str] = set()
-    for end in parts(function, ast.Return):
-        if end.value is not None:
-            whole = end.value
-            for one in (whole, *(whole.elts if isinstance(whole, ast.Tuple) else ())):
-                if isinstance(one, ast.Name) and one.id in longer:
-                    found.add(longer[one.id])
-                found |= {name for name in names if _is_longer(one, name)}
-            if isinstance(whole, ast.Tuple):
-                for element in whole.elts:
-                    if isinstance(element, ast.Starred) and isinstance(element.value, ast.Name):
-                        of, beside = unpacked.get(element.value.id, ("", 0))
-                        found |= {of} if of and len(whole.elts) - 1 > beside else set()
-    return found
+    return longer
+
+
+def _unpacked(function: FunctionNode, names: set[str]) -> dict[str, tuple[str, int]]:
+    """`rest` of `first, *rest = inputs`: of which of `names`, and how many stand beside it."""
+    return {
+        element.value.id: (part.value.id, len(target.elts) - 1)
+        for part in _always(function.body)
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Name) and part.value.id in names
+        for target in part.targets
+        if isinstance(target, ast.Tuple)
+        for element in target.elts
+        if isinstance(element, ast.Starred) and isinstance(element.value, ast.Name)
+    }
 
 
 def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
