@@ -6,7 +6,8 @@
 
 CALLS gives for each operation (named as in pt2lint/op.py) an expression, or statements that end in one, which run in a
 compiled function between two operations on tensors; `x`, `m`, `i` and `s` are as in table.py, `here` is an empty
-folder. A result is as in operators.py; what cannot run in eager mode is left out.
+folder. A result is as in operators.py; what cannot run in eager mode is left out (told where it is named): the module
+that it needs may be missing in IMPORTS.
 """
 
 import argparse
@@ -627,6 +628,8 @@ def main():
     parser.add_argument("names", nargs="*", help='only these, as "call os.stat"')
     options = parser.parse_intermixed_args()
     data = run(options.names, options.gpu)
+    for name in {*options.names} - {*data["breaks"], *data["fine"]}:
+        sys.stderr.write(f"{name}: not among the calls, or does not run in eager mode\n")
     if options.stdout:
         sys.stdout.write(text(data))
     else:

@@ -41,7 +41,7 @@ def test_page_has_its_sections(rule: type[Rule]) -> None:
     assert [line for line in page.help.splitlines() if line.startswith("## ")] == headings
     assert len(blocks(rule, "Example")) == len(blocks(rule, "Use instead")) == 1
     assert page.summary.endswith(".")
-    assert all(id in page.help for id in rule.graph_breaks)
+    assert [id for id in rule.graph_breaks if id not in page.help] == []  # the page names them
 
 
 def test_names_are_unique() -> None:
