@@ -96,8 +96,8 @@ OF_COMPILER = (
 )
 # and what they look for in torch.compiler, some of it in torch._dynamo alone.
 OF_DYNAMO = ("explain", "graph_break", "mark_dynamic", "mark_static", "mark_unbacked", "maybe_mark_dynamic")
-# What says something to the compiler, measured on 2.6, 2.9, 2.13 and 2.15: `is_compiling` and `set_stance` are apart.
-TELLS = ("disable", "allow_in_graph", "assume_constant_result", "reset")
+# What says something of a function to the compiler, measured on 2.6, 2.9, 2.13 and 2.15.
+TELLS = ("disable", "allow_in_graph", "assume_constant_result")
 LOADS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 MARKERS = ("torch._dynamo", "torch._dynamo.decorators")
 

@@ -49,8 +49,8 @@ class ModelledBreak(GraphBreak):
     `out=` of a function of torch is given what lies in memory with gaps, a transposed tensor or a column (GB0242):
     `torch.add(x, y, out=rows[:, 0])`. Assign what it returns: `rows[:, 0] = torch.add(x, y)`.
 
-    `torch.compiler.disable(f)`, `allow_in_graph`, `assume_constant_result` and `reset` tell the compiler something, and
-    are called before the compiled code runs; a gradient scaler is made there, too.
+    `torch.compiler.disable(f)`, `allow_in_graph` and `assume_constant_result` tell the compiler something, and are
+    called before the compiled code runs; a gradient scaler is made there, too.
 
     Of a function that the settings name as compiled, the same is reported where it iterates over an iterator that
     the program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what
