@@ -84,7 +84,8 @@ Names of operations:
                     what a framework counts that calls it; "named" where the settings
                     alone say that it is compiled; "longer N": "yes" where it returns that argument longer than it was;
                     "parts N", what it reads of a dictionary or an object; "sized N",
-                    what says how long an argument is that a function of the project makes, a tab between two
+                    what says how long an argument is that a function of the project makes, a tab between two;
+                    "yields N", as long as what a generator of the project pads it
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; details as of `call compiled`
 - `call another way`  a compiled callable is called, or a function of the project by traced code; details: of other

@@ -90,6 +90,8 @@ class CompiledCall(Rule):
 
     def sized(self, op: Op, key: int | str, turns: Turns) -> str:
         """What changes from turn to turn and says how long an argument is, which a function of the project makes."""
+        if by := op.detail(f"yields {key}"):
+            return by
         for text in op.detail(f"sized {key}").split("\t"):
             if text:
                 number = cst.parse_expression(text)

@@ -17,6 +17,36 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "batches that a generator pads": """
+def batches(rows):
+    for at in range(0, len(rows), 3):
+        yield torch.nn.utils.rnn.pad_sequence(rows[at : at + 3], batch_first=True)
+
+def longest(rows):
+    for at in range(0, len(rows), 3):
+        part = rows[at : at + 3]
+        x = torch.zeros(len(part), max(len(row) for row in part), 4)
+        yield x
+
+def fixed(rows, max_length=40):
+    for at in range(0, len(rows), 3):
+        part = rows[at : at + 3]
+        yield torch.zeros(len(part), max_length, max(len(row) for row in part) * 0 + 4)
+
+rows = [torch.ones(n * 7 % 37 + 2, 4) for n in range(60)]
+static = torch.compile(torch.nn.Linear(4, 4), dynamic=False)
+free = torch.compile(torch.nn.Tanh())
+for batch in batches(rows):
+    static(batch)  # PTR206
+
+def run():
+    for batch in longest(rows):
+        static(batch)  # PTR206
+    for batch in fixed(rows):
+        static(batch)
+    for batch in longest(rows):
+        free(batch)  # PTR213
+""",
     "a number that an element is computed of": """
 TABLE = [torch.ones(3) * n for n in range(40)]
 

@@ -46,24 +46,24 @@ class Padding:
             if found is not None:
                 yield from self.of(Func(found[1], found[0].module))
         elif isinstance(value, Func) and not isinstance(value.node, ast.Lambda):
-            line = self.pads(value.node, Frame(value.module, unit_of(value.node), ""))
-            if line:
-                yield told_place(value.module.path, line)
+            call = self.pads(value.node, Frame(value.module, unit_of(value.node), ""))
+            if call is not None:
+                yield told_place(value.module.path, call.lineno)
 
-    def pads(self, function: FunctionNode, frame: Frame) -> int:
-        """The line at which the function pads to the longest of what it is given; 0 where it does not, or says that all
-        shall be of one length."""
-        line = 0
+    def pads(self, function: FunctionNode, frame: Frame) -> ast.Call | None:
+        """How the function pads to the longest of what it is given; None where it does not, or says that all shall be
+        of one length."""
+        found: ast.Call | None = None
         for part in walk(function):
             if isinstance(part, ast.Name | ast.Attribute | ast.keyword):
                 word = getattr(part, "id", getattr(part, "attr", getattr(part, "arg", ""))) or ""
                 if word in FIXED:
-                    return 0
+                    return None
             elif isinstance(part, ast.Constant) and part.value in FIXED:
-                return 0
-            if isinstance(part, ast.Call) and not line and self.is_padding(part, frame):
-                line = part.lineno
-        return line
+                return None
+            if isinstance(part, ast.Call) and found is None and self.is_padding(part, frame):
+                found = part
+        return found
 
     def is_padding(self, call: ast.Call, frame: Frame) -> bool:
         """`pad_sequence(rows)`, `max(len(row) for row in rows)`, `tokenizer(rows, padding=True)`"""

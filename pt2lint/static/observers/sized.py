@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import parameters_of
-from pt2lint.static.source.nodes import FunctionNode, assigned_once, is_range, last_word, parameters_in, walk
+from pt2lint.static.observers.padding import Padding
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    assigned_once,
+    is_range,
+    last_word,
+    parameters_in,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import Func
 
 if TYPE_CHECKING:
@@ -23,6 +32,8 @@ KEPT = "pt2lint_sized"
 class Sized:
     def __init__(self, at: Context) -> None:
         self.at = at
+        self.padding = Padding(at)
+        self._loops: dict[ast.AST, list[ast.For]] = {}
 
     def words(self, node: ast.Call, frame: Frame) -> dict[str, str]:
         """{"sized 0": "n\\tm"}: the arguments that say how long the first argument is, which a function makes."""
@@ -30,6 +41,8 @@ class Sized:
         given: list[tuple[int | str, ast.expr]] = [*enumerate(node.args)]
         given += [(k.arg, k.value) for k in node.keywords if k.arg is not None]
         for key, value in given:
+            if by := self.padded(value, frame):
+                words[f"yields {key}"] = by
             made = self.made(value, frame)
             func = self.callee(made, frame) if made is not None else None
             if made is None or func is None:
@@ -41,6 +54,26 @@ class Sized:
             if texts:
                 words[f"sized {key}"] = "\t".join(texts)
         return words
+
+    def padded(self, value: ast.expr, frame: Frame) -> str:
+        """`max(len(row) for row in rows)`, as long as which a generator of the project makes each `x` of `for x in
+        batches(rows)`; "" where it is nothing of the kind."""
+        if not isinstance(value, ast.Name):
+            return ""
+        whole = self.at.functions.running() or frame.module.tree
+        if whole not in self._loops:
+            self._loops[whole] = [part for part in walk(whole) if isinstance(part, ast.For)]
+        for loop in self._loops[whole]:
+            around = loop.lineno <= value.lineno <= (loop.end_lineno or 0)
+            if around and isinstance(loop.iter, ast.Call) and ast.unparse(loop.target) == ast.unparse(value):
+                func = self.callee(loop.iter, frame)
+                if func is None or isinstance(func.node, ast.Lambda):
+                    return ""
+                given = [part.value for part in walk(func.node) if isinstance(part, ast.Yield)]
+                if len(given) == 1 and isinstance(given[0], ast.Name | ast.Call):
+                    call = self.padding.pads(func.node, Frame(func.module, unit_of(func.node), ""))
+                    return ast.unparse(call) if call is not None else ""
+        return ""
 
     def made(self, value: ast.expr, frame: Frame) -> ast.Call | None:
         """The call that makes it: itself, the one that its name is assigned, or of which it takes an item."""
