@@ -441,6 +441,63 @@ def f(x, y):
     assert fixed(tmp_path, text) == new
 
 
+def test_checks_in_a_row_are_made_in_one_place(tmp_path: Path) -> None:
+    text = """import torch
+
+
+class Wrong(Exception):
+    pass
+
+
+@torch.compile
+def f(x, y, n=3):
+    # what comes in
+    if x.isnan().any():
+        raise ValueError(f"NaN in {x}")
+    if n > 2 and (y < 0).any():  # but zero
+        raise Wrong("negative")
+
+    # the largest
+    if y.max() > 3:
+        raise KeyError("large")
+    if y.shape != x.shape:
+        raise ValueError("shape")
+    if y.min() < -3:
+        raise Wrong(y)
+    # again
+    if x.min() < -3:
+        raise Wrong(x, y)
+    return x + y
+"""
+    new = fixed(tmp_path, text)
+    assert (
+        new.partition("    # what comes in\n")[2]
+        == """    if torch.compiler.is_compiling():
+        torch._assert_async(~x.isnan().any(), "NaN in ...")
+        if n > 2:
+            torch._assert_async(~(y < 0).any(), "negative")
+        torch._assert_async(~(y.max() > 3), "large")
+    elif x.isnan().any():
+        raise ValueError(f"NaN in {x}")
+    elif n > 2 and (y < 0).any():  # but zero
+        raise Wrong("negative")
+    # the largest
+    elif y.max() > 3:
+        raise KeyError("large")
+    if y.shape != x.shape:
+        raise ValueError("shape")
+    if not torch.compiler.is_compiling():
+        if y.min() < -3:
+            raise Wrong(y)
+        # again
+        if x.min() < -3:
+            raise Wrong(x, y)
+    return x + y
+"""
+    )
+    assert fixed(tmp_path, new) == new
+
+
 def test_guards_side_by_side_are_one(tmp_path: Path) -> None:
     text = """import logging
 
@@ -1098,6 +1155,7 @@ class M(torch.nn.Module):
         if not (x > 0).all() and self.training:
             raise RuntimeError("a message that is so long that it takes two lines of the file, "
                                "the first of which is full")
+        x = x * 2
         if (x > 1).any():
             raise RuntimeError("one of those that fit on a line of their own, "
                                f"up to {x.max()}.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import libcst as cst
 
@@ -42,6 +43,9 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import placed, walk
+
+_S = TypeVar("_S", bound=cst.CSTNode)
+_M = TypeVar("_M")
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:
@@ -105,28 +109,75 @@ def raise_to_assert(
     tensors in the message are left out.
     """
     kind = kind or guess(function)
+    made = _check_of(function, node, kind, stands_for)
+    if isinstance(made, Refusal):
+        return made
+    if made.alone:
+        (new,) = statements(function, made.lines)
+        new = new.with_changes(leading_lines=node.leading_lines)
+        return fix(
+            "Check as an `assert`, which Dynamo keeps in the graph and `python -O` leaves out; compiled, a failure "
+            "raises RuntimeError.",
+            (*made.imports, *rewrite(function, {node: new, **made.named})),
+            "other error",
+        )
+    run, checks = [node], [made]
+    if stands_for is None:
+        run, checks = _in_a_row(function, node, made, lambda one: _beside(function, one, kind))
+    kept: cst.If | None = None
+    for one in reversed(run):
+        said = [above for above in one.leading_lines if above.comment is not None]
+        kept = one.with_changes(orelse=kept, leading_lines=said if one is not run[0] else ())
+    assert kept is not None
+    lines = [text for check in checks for text in check.lines]
+    both, compiling = _where_compiled(function, lines, run[0], kept)
+    imports = dict.fromkeys((*(edit for check in checks for edit in check.imports), *compiling))
+    doubt, waits = max(_doubt(function, one.test) for one in run)
+    return fix(
+        "Check where it is compiled with `torch._assert_async`, which stays in the graph; in eager mode as before. "
+        "In the graph a failure raises RuntimeError with this message; on a GPU it does so later, and the device "
+        f"cannot be used after it.{doubt}",
+        (*imports, *rewrite(function, {run[0]: both, **dict.fromkeys(run[1:]), **made.named})),
+        "other error",
+        *waits,
+    )
+
+
+class _Check(NamedTuple):
+    """What an `if` that raises is in compiled code, or `alone` everywhere; `named` is in place of what a name in the
+    test stands for."""
+
+    lines: Sequence[str]
+    alone: bool
+    imports: Sequence[Edit]
+    named: dict[cst.CSTNode, New]
+
+
+@refusing
+def _check_of(
+    function: FunctionCode, node: cst.If, kind: Kind, stands_for: cst.BaseExpression | None
+) -> _Check:
     raised = _only_raises(function, node)
     if raised.exc is None or raised.cause is not None:
-        return Refusal("the error is raised again, or from another")
-    test = stands_for if stands_for is not None else node.test
-    condition = read_condition(function, test, kind)
+        raise Refused("the error is raised again, or from another")
+    condition = read_condition(function, stands_for if stands_for is not None else node.test, kind)
     error = source(function, raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc)
     if not error.rpartition(".")[2][:1].isupper():
-        return Refusal("what is raised is no class that has a name here")
+        raise Refused("what is raised is no class that has a name here")
     arguments = raised.exc.args if isinstance(raised.exc, cst.Call) else ()
-    imports = list(condition.imports)
+    imports = condition.imports
     holds = condition.text
-    named: dict[cst.CSTNode, cst.BaseExpression] = {}
+    named: dict[cst.CSTNode, New] = {}
     if stands_for is not None:
         if condition.static:
-            return Refusal("part of what the name stands for is plain Python")
+            raise Refused("part of what the name stands for is plain Python")
         named[stands_for] = cst.parse_expression(opposite(holds) if condition.negated else holds)
         holds = opposite(source(function, node.test))
     elif not condition.negated:
         holds = opposite(holds)
     value = arguments[0].value if arguments else None
     if not (value is None or _is_text(value)):
-        return Refusal("the message is not written out")
+        raise Refused("the message is not written out")
     mark = file_of(function).quote
     message = _message(function, value, kind) if value is not None else mark + error + mark
     check = f"assert {holds}, {message}"
@@ -134,36 +185,41 @@ def raise_to_assert(
     asserts = error == "AssertionError" and (value is None or _constant(value))
     if not asserts:
         name, added = torch_name(function, "torch._assert_async")
-        imports += added
+        imports = (*imports, *added)
         check = f"{name}({holds}, {message})"
     static = " and ".join(condition.static)
-    if asserts:
-        new: cst.BaseStatement = line(check, node)
-        if static:
-            block = cst.parse_statement(f"if {static}:\n    {check}\n")
-            new = block.with_changes(leading_lines=node.leading_lines)
-    else:
-        indent = function.module.default_indent
-        lines = [f"if {static}:", indent + check] if static else [check]
-        new, added = _where_compiled(function, lines, node, node.with_changes(leading_lines=()))
-        imports += added
-    edits = (*dict.fromkeys(imports), *rewrite(function, {node: new, **named}))
-    if asserts:
-        return fix(
-            "Check as an `assert`, which Dynamo keeps in the graph and `python -O` leaves out; compiled, a failure "
-            "raises RuntimeError.",
-            edits,
-            "other error",
-        )
-    doubt, waits = _doubt(function, node.test)
-    return fix(
-        "Check where it is compiled with `torch._assert_async`, which stays in the graph; in eager mode as before. "
-        "In the graph a failure raises RuntimeError with this message; on a GPU it does so later, and the device "
-        f"cannot be used after it.{doubt}",
-        edits,
-        "other error",
-        *waits,
-    )
+    lines = [f"if {static}:", function.module.default_indent + check] if static else [check]
+    return _Check(lines, asserts, tuple(dict.fromkeys(imports)), named)
+
+
+@refusing
+def _beside(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> _Check:
+    """The check of a tensor that stands beside another one."""
+    if not isinstance(node, cst.If) or not _asks_tensor(function, node.test):
+        raise Refused("no check of a tensor")
+    made = _check_of(function, node, kind, None)
+    if isinstance(made, Refusal) or made.alone:
+        raise Refused("no check that differs where it is compiled")
+    return made
+
+
+def _in_a_row(
+    function: FunctionCode, statement: _S, made: _M, make: Callable[[cst.CSTNode], _M | Refusal]
+) -> tuple[list[_S], list[_M]]:
+    """The statement with those right before and behind it of which something can be made, and what is."""
+    run, all_made = [statement], [made]
+    beside, at = block_of(function, statement) or ([statement], 0)
+    for step in (-1, 1):
+        here = at + step
+        while 0 <= here < len(beside):
+            more = make(beside[here])
+            if isinstance(more, Refusal):
+                break
+            place = 0 if step < 0 else len(run)
+            run.insert(place, beside[here])  # type: ignore[arg-type]
+            all_made.insert(place, more)
+            here += step
+    return run, all_made
 
 
 def _doubt(function: FunctionCode, test: cst.BaseExpression) -> tuple[str, tuple[Trait, ...]]:
@@ -197,17 +253,45 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
 
     Refused where the body does more than raise, there is an `else`, or the test has an effect.
     """
-    raised = _only_raises(function, node)
-    if effect(node.test):
-        return Refusal("the test has an effect")
-    if _carries_values(raised) and _in_a_loop(function, node):
-        return Refusal("what is raised ends a loop and carries values, for somebody who catches it")
+    _is_left_to_eager(function, node)
+    kind = guess(function)
+
+    @refusing
+    def left(one: cst.CSTNode) -> bool:
+        checks = isinstance(one, cst.If) and _asks_tensor(function, one.test)
+        if not checks or not isinstance(
+            _check_of(function, cst.ensure_type(one, cst.If), kind, None), Refusal
+        ):
+            raise Refused("no check that an assertion will not do for")
+        return _is_left_to_eager(function, cst.ensure_type(one, cst.If))
+
+    run, _ = _in_a_row(function, node, True, left)
     name, imports = torch_name(function, "torch.compiler.is_compiling")
+    new: dict[cst.CSTNode, New] = {node.test: and_not(function, node.test, f"{name}()", first=True)}
+    if len(run) > 1:
+        body = cst.IndentedBlock([run[0].with_changes(leading_lines=()), *run[1:]])
+        guard = cst.If(cst.parse_expression(f"not {name}()"), body, leading_lines=run[0].leading_lines)
+        new = {run[0]: guard, **dict.fromkeys(run[1:])}
     return fix(
         "check in eager mode alone, which raises the same error. Compiled code goes without the check.",
-        (*imports, *rewrite(function, {node.test: and_not(function, node.test, f"{name}()", first=True)})),
+        (*imports, *rewrite(function, new)),
         "workaround",
     )
+
+
+def _is_left_to_eager(function: FunctionCode, node: cst.If) -> bool:
+    """That the check can be left to eager mode; raises Refused where it cannot."""
+    raised = _only_raises(function, node)
+    if effect(node.test):
+        raise Refused("the test has an effect")
+    if _carries_values(raised) and _in_a_loop(function, node):
+        raise Refused("what is raised ends a loop and carries values, for somebody who catches it")
+    return True
+
+
+def _asks_tensor(function: FunctionCode, test: cst.BaseExpression) -> bool:
+    parts = (one for one in walk(test) if isinstance(one, cst.BaseExpression))
+    return any(op.name == "test tensor" for one in parts for op in function.ops_at(one))
 
 
 def _carries_values(raised: cst.Raise) -> bool:
@@ -633,24 +717,12 @@ def _asserts_in_eager(function: FunctionCode, node: cst.Assert, kind: Kind) -> R
     statement = function.parent(node)
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) > 1:
         return Refusal("the assertion shares its line")
-    place = block_of(function, statement)
-    if place is None:
+    if block_of(function, statement) is None:
         return Refusal("the assertion shares its line")
     made = _in_compiled(function, statement, kind)
     if isinstance(made, Refusal):
         return made
-    beside, at = place
-    run, calls = [statement], [made]
-    for step in (-1, 1):
-        here = at + step
-        while 0 <= here < len(beside):
-            more = _in_compiled(function, beside[here], kind)
-            if isinstance(more, Refusal):
-                break
-            place_in = 0 if step < 0 else len(run)
-            run.insert(place_in, cst.ensure_type(beside[here], cst.SimpleStatementLine))
-            calls.insert(place_in, more)
-            here += step
+    run, calls = _in_a_row(function, statement, made, lambda one: _in_compiled(function, one, kind))
     kept = cst.Else(cst.IndentedBlock([run[0].with_changes(leading_lines=()), *run[1:]]))
     both, compiling = _where_compiled(function, [text for text, _ in calls], run[0], kept)
     imports = dict.fromkeys(edit for _, edits in calls for edit in edits) | dict.fromkeys(compiling)
