@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.rewrite import ancestors, rewrite
+from pt2lint.fixes.rewrite import New, ancestors, rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import is_name, parameters_in
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 
 class IsinstanceOfCompiled(Rule):
@@ -127,9 +127,20 @@ class IsinstanceOfCompiled(Rule):
         if op.detail("plain"):
             inner = op.detail("plain")
         if isinstance(call, cst.Call) and call.args and not self.narrows(call):
+            around = node
+            while isinstance(outer := self.function.parent(around), cst.BooleanOperation):
+                around = outer
+            # `type(model) == Net or type(model) == nn.Linear`
+            asked: dict[cst.CSTNode, New] = {
+                one.args[0].value: cst.parse_expression(inner)
+                for one in walk(around)
+                if isinstance(one, cst.Call)
+                and one.args
+                and one.func.deep_equals(call.func)
+                and one.args[0].value.deep_equals(call.args[0].value)
+            }
             fix = self.fix(
-                "Ask the module inside the wrapper, where there is one.",
-                *rewrite(self.function, {call.args[0].value: cst.parse_expression(inner)}),
+                "Ask the module inside the wrapper, where there is one.", *rewrite(self.function, asked)
             )
         says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
         if op.detail("outcome"):

@@ -3247,6 +3247,11 @@ class Net(torch.nn.Module):
             'def f(m):\n    return type(getattr(m, "_orig_mod", m)) is Net',
         ),
         (
+            "def f(m):\n    if type(m) == Net or type(m) == torch.nn.Linear:\n        print(m)",
+            'def f(m):\n    if (\n        type(getattr(m, "_orig_mod", m)) == Net\n        '
+            'or type(getattr(m, "_orig_mod", m)) == torch.nn.Linear\n    ):\n        print(m)',
+        ),
+        (
             "def f(m):\n    if not isinstance(m, Net):\n        raise TypeError",
             'def f(m):\n    if not isinstance(getattr(m, "_orig_mod", m), Net):\n        raise TypeError',
         ),
@@ -3267,10 +3272,10 @@ class Net(torch.nn.Module):
             "            k = int(n.split('.')[1])\n        elif n == 'head':\n            k = 9\n        print(k)",
         ),
         (
-            "def f(m):\n    for n, c in dict(m.named_children()).items():\n        print(n, c)\n        f(c)\n\n"
+            "def f(m):\n    for n, c in dict(m.named_children()).items():\n        print(n, c)\n\n"
             "f(torch.compile(Net()))",
             'def f(m):\n    for n, c in dict(getattr(m, "_orig_mod", m).named_children()).items():\n'
-            "        print(n, c)\n        f(c)\n\nf(torch.compile(Net()))",
+            "        print(n, c)\n\nf(torch.compile(Net()))",
         ),
         (  # lines that would be too long
             "def resume(m, path):\n    m.load_state_dict(torch.load(path, map_location='cpu'), strict=False)",
