@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -79,13 +80,18 @@ def test_the_search_leaves_no_fake_tensor_behind() -> None:
     assert [type(each) for each in cache] == [torch.Tensor]
 
 
-def test_a_search_that_dies_or_ends_in_nothing_finds_nothing() -> None:
-    from pt2lint.dynamic.child.search import in_a_fork
+def test_a_search_that_dies_or_ends_in_nothing_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pt2lint.dynamic.child import search
 
     nothing = {"found": [], "values": True, "trouble": ""}
-    assert in_a_fork(lambda: {"found": [[3, 1]]}) == {"found": [[3, 1]]}
-    assert in_a_fork(lambda: os._exit(3)) == nothing
-    assert in_a_fork(lambda: {"found": 1 // 0}) == nothing
+    assert search.in_a_fork(lambda: {"found": [[3, 1]]}) == {"found": [[3, 1]]}
+    assert search.in_a_fork(lambda: {"found": [[3, 1]][: 1 + 0 * os.fork()]}) == {"found": [[3, 1]]}
+    assert search.in_a_fork(lambda: {"found": 1 // 0}) == nothing
+    # What ends the process is not called in this one.
+    ended = nothing | {"values": False, "trouble": "ended the process"}
+    assert search.in_a_fork(lambda: os._exit(3)) == ended
+    monkeypatch.setattr(search, "SECONDS", 0.2)
+    assert search.in_a_fork(lambda: time.sleep(9) or {}) == nothing
 
 
 def made(path: Any) -> tuple[dict[str, str], dict[str, str]]:
@@ -190,7 +196,7 @@ def test_values_of_the_project_are_looked_for_within_bounds(
 def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     """Each parameter is searched for itself; what takes sizes is given no tensor for them; the rest is told."""
     (tmp_path / "shapes_made_up.py").write_text(
-        "import enum\nimport torch\nfrom torch import Tensor, nn\nfrom typing import Literal, Tuple\n"
+        "import enum\nimport os\nimport torch\nfrom torch import Tensor, nn\nfrom typing import Literal, Tuple\n"
         "def windows(x: Tensor, size: Tuple[int, int]):\n"
         "    a, b, c, d = x.shape\n"
         "    return x.view(a, b // size[0], size[0], c, d)\n"
@@ -224,6 +230,12 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "class Nothing(Lookup):\n"
         "    def forward(self, x=None):\n"
         "        return self.embed.weight.sum() if x is None else x.unknown\n"
+        "class Exits(Lookup):\n"
+        "    def forward(self, x):\n"
+        "        os._exit(3)\n"
+        "class Leaves(Lookup):\n"
+        "    def forward(self, x):\n"
+        "        raise SystemExit('bye')\n"
         "def untaken(x: torch.Tensor):\n"
         "    raise ValueError('nothing will do')\n"
         "class Neither(Lookup):\n"
@@ -234,6 +246,8 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     assert found["Words"] == "made-up inputs: x float32[2, 8], reduce 'mean'"
     assert found["Lookup"].startswith("made-up inputs: input_ids int64")
     assert found["Nothing"] == "made-up inputs: x None"
+    assert said.pop("Exits") == "no call of it ran, the nearest ended the process; Exits(), (x,)"
+    assert said.pop("Leaves") == "no call of it ran, the nearest raised SystemExit: bye; Leaves(), (x,)"
     assert said.pop("untaken").endswith("; untaken, (x,)")
     assert said.pop("Neither").endswith("; Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"

@@ -128,7 +128,7 @@ class Arguments:
                 if not self.teach(error):
                     raise
 
-    def teach(self, error: Exception) -> bool:
+    def teach(self, error: BaseException) -> bool:
         """Give a stand-in the name for which it was asked in vain; False where the error is about something else."""
         if sum(len(each if isinstance(each, dict) else vars(each)) for each in self.configs) >= MOST_ASKED:
             return False

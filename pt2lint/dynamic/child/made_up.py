@@ -104,7 +104,7 @@ def made_for_class(name: str, cls: Any) -> Target | str:
                 continue
             with as_before():
                 instance = arguments.build()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             trouble = trouble or f"to build it raised {type(error).__name__}: {error}".split("\n")[0][:200]
             continue
         target = made_for(name, instance, arguments)
@@ -155,9 +155,7 @@ def made_for(
         left_out = each.default is None and each not in parameters
         if left_out and not also and re.search(rf"\b{each.name}\b", search.trouble):
             return made_for(name, untouched, arguments, each.name)
-    return (
-        f"no call of it ran, the nearest raised {search.trouble}" if search.trouble else "no call of it ran"
-    )
+    return f"no call of it ran, the nearest {search.trouble}" if search.trouble else "no call of it ran"
 
 
 def sizes_of(module: torch.nn.Module) -> list[torch.nn.Module]:

@@ -52,7 +52,7 @@ class Search:
         self,
         choices: Sequence[list[Any]],
         arguments: Callable[[Sequence[Any]], Any],
-        teach: Callable[[Exception], bool] | None = None,
+        teach: Callable[[BaseException], bool] | None = None,
     ) -> None:
         self.choices, self.arguments, self.teach = choices, arguments, teach
         self.taught = False
@@ -84,7 +84,7 @@ class Search:
                 function = build()
         wanted: list[bool] = []
 
-        def run(picked: Picked) -> Exception | None:
+        def run(picked: Picked) -> BaseException | None:
             error = self.runs(function, picked, fakes)
             wanted.append(error is not None and bool(_NEEDS_DATA.search(f"{type(error).__name__} {error}")))
             return error
@@ -96,7 +96,7 @@ class Search:
                 break
         return {"found": found, "values": any(wanted), "trouble": self.trouble}
 
-    def _tries(self, run: Callable[[Picked], Exception | None]) -> Iterator[Picked]:
+    def _tries(self, run: Callable[[Picked], BaseException | None]) -> Iterator[Picked]:
         """Of the calls tried those that run: values of the same rank first, as x and mask tend to share a shape; then
         each parameter for itself, from the call that came furthest."""
         deadline = time.monotonic() + SECONDS
@@ -112,7 +112,7 @@ class Search:
             if error is not None and progress.reached > self.furthest:
                 self.furthest, self.trouble = (
                     progress.reached,
-                    f"{type(error).__name__}: {error}".split("\n")[0][:200],
+                    f"raised {type(error).__name__}: {error}".split("\n")[0][:200],
                 )
             return error is None
 
@@ -136,7 +136,7 @@ class Search:
             if fits(picked):
                 yield picked
 
-    def runs(self, function: Callable[..., Any], picked: Picked, fakes: Any = None) -> Exception | None:
+    def runs(self, function: Callable[..., Any], picked: Picked, fakes: Any = None) -> BaseException | None:
         """What a call raises, perhaps on fake tensors; None where it comes back."""
         args, kwargs = cloned(self.call(picked))
         if fakes is not None:
@@ -144,7 +144,7 @@ class Search:
         try:
             with as_before(), torch.no_grad(), fakes or contextlib.nullcontext():
                 function(*args, **kwargs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if self.teach is None or not self.teach(error):
                 return error
         else:
@@ -154,21 +154,27 @@ class Search:
 
 
 def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; where it raises
-    or takes too long, that nothing was found without values."""
+    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; where it raises,
+    or takes too long, that nothing was found without values. What ends the copy is not tried in this process."""
+    nothing: dict[str, Any] = {"found": [], "values": True, "trouble": ""}
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
+        copy = os.getpid()
         logging.disable()  # of each shape that does not fit
+        told = nothing
         with contextlib.suppress(BaseException):
-            os.write(write_end, json.dumps(find()).encode())
+            told = find()
+        with contextlib.suppress(BaseException):
+            if os.getpid() == copy:  # the code may fork
+                os.write(write_end, json.dumps(told).encode())
         os._exit(0)
     os.close(write_end)
-    answer = b""
+    answer = json.dumps(nothing).encode()
     if select.select([read_end], [], [], 2 * SECONDS)[0]:
         answer = os.read(read_end, 1 << 16)
     os.close(read_end)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    told: dict[str, Any] = json.loads(answer or b"{}")
-    return told or {"found": [], "values": True, "trouble": ""}
+    answered: dict[str, Any] = json.loads(answer or b"{}")
+    return answered or {"found": [], "values": False, "trouble": "ended the process"}
