@@ -367,7 +367,7 @@ class Expressions:
         for generator in node.generators:
             iterable = self.eval(generator.iter, inner, frame)
             self.at.calls.iterated(generator.iter, iterable, frame)
-            frame.layers += self.at.statements.gives_modules(iterable)
+            frame.layers += self.at.statements.loops.gives_modules(iterable)
             self.at.statements.assignments.assign(generator.target, element(iterable), inner, frame)
             for condition in generator.ifs:
                 self.at.conditions.test(condition, inner, frame)

@@ -1,4 +1,4 @@
-"""One call of one function being interpreted."""
+"""One call of one function being interpreted, and the names in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pt2lint.finding import Step
 from pt2lint.static.interpreter.guards import BY_HAND
 from pt2lint.static.source.nodes import Unit
-from pt2lint.static.values import Instance
+from pt2lint.static.values import Instance, join
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.guards import Path
@@ -206,3 +206,26 @@ def title(func: Func) -> str:
     if cls is not None:
         return f"{cls.name}.{name}"
     return f"{func.defined_in.name}.{name}" if func.defined_in is not None else name
+
+
+def merge_env(target: Env, others: list[Env], frame: Frame) -> None:
+    """Make `target` the join of the environments of all paths that arrive at one point.
+
+    A name that one path lacks is not bound there; what a test said of an attribute on one path ends with it.
+    """
+    first, *rest = others
+    result = first if first is target else dict(first)
+    for other in rest:
+        if frame.narrowed:
+            for name in [name for name, alone in frame.narrowed.items() if alone and name not in other]:
+                result.pop(name, None)
+        for name, value in other.items():
+            mine = result.get(name)
+            if mine is None:
+                if not frame.narrowed.get(name):
+                    result[name] = value
+            elif mine is not value:
+                result[name] = join(mine, value)
+    if result is not target:
+        target.clear()
+        target.update(result)

@@ -1,4 +1,4 @@
-"""How statements run in the abstract: branches, loops, and what they do to the environment."""
+"""How statements run in the abstract, and what they do to the environment."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.arithmetic import binary
 from pt2lint.static.interpreter.assignments import Assignments
+from pt2lint.static.interpreter.case_syntax import as_comparison, as_test, takes_all
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.entered import KEPT, is_kept
-from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.interpreter.guard_syntax import exits, fails, last_operand
-from pt2lint.static.interpreter.guards import GRADLESS, ITERATES, MISSING, ONCE, Guard, Path
+from pt2lint.static.interpreter.frame import Env, Frame, merge_env
+from pt2lint.static.interpreter.guard_syntax import fails, last_operand
+from pt2lint.static.interpreter.guards import GRADLESS, MISSING, ONCE, Guard, Path
+from pt2lint.static.interpreter.loops import Loops
 from pt2lint.static.interpreter.special import special
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import walk
 from pt2lint.static.source.reads import WatchedAsyncFunction, WatchedFunction
 from pt2lint.static.values import (
     ALWAYS_OFF,
@@ -32,9 +33,7 @@ from pt2lint.static.values import (
     Tensor,
     Union,
     Value,
-    element,
     extend,
-    join,
     options,
     tensor_of,
     truth,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
 FEW = 8  # numbers that are taken in turn: as many as Dynamo compiles for
-MAX_NAMES = 8  # in a list that a loop which asks for attributes by name goes over one by one
 
 
 class Statements:
@@ -57,6 +55,7 @@ class Statements:
         self.at = at
         self.nested: dict[ast.AST, Value] = {}
         self.assignments = Assignments(at)
+        self.loops = Loops(at)
         self.handlers: dict[type[ast.AST], Any] = {
             ast.Expr: self.s_expr,
             ast.Assign: self.s_assign,
@@ -78,9 +77,9 @@ class Statements:
             WatchedAsyncFunction: self.s_functiondef,
             ast.ClassDef: self.s_classdef,
             ast.If: self.s_if,
-            ast.For: self.s_for,
-            ast.AsyncFor: self.s_for,
-            ast.While: self.s_while,
+            ast.For: self.loops.s_for,
+            ast.AsyncFor: self.loops.s_for,
+            ast.While: self.loops.s_while,
             ast.With: self.s_with,
             ast.AsyncWith: self.s_with,
             ast.Try: self.s_try,
@@ -308,78 +307,6 @@ class Statements:
             self.at.conditions.split(node.test, env, paths[0], paths[1], frame)
         return True
 
-    def s_for(self, node: ast.For, env: Env, frame: Frame) -> bool:
-        iterable = self.at.expressions.eval(node.iter, env, frame)
-        self.at.calls.iterated(node.iter, iterable, frame)
-        over = self.source(node.iter, iterable, env, frame)
-        outer, counted = frame.loaders, frame.counted
-        for hear in self.at.events.looped:
-            hear(node, over, env, frame)
-        layers = self.gives_modules(over)
-        frame.layers += layers
-        try:
-            return self.over(node, over, iterable, env, frame)
-        finally:
-            frame.loaders, frame.counted = outer, counted
-            frame.layers -= layers
-
-    def gives_modules(self, value: Value) -> bool:
-        """Whether a loop over the value is one over modules."""
-        return isinstance(value, Seq) and any(
-            isinstance(o, Instance)
-            and (self.at.classes.is_module(o.cls) or self.at.models.makes_modules(o.external or ""))
-            for o in options(value.elem)
-        )
-
-    def source(self, node: ast.expr, value: Value, env: Env, frame: Frame) -> Value:
-        """What a loop goes over in the end: `items` of `enumerate(tqdm(items))`, and of a bar that has a name."""
-        source = node
-        while isinstance(source, ast.Call) and source.args:
-            callee = source.func
-            name = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
-            if name not in self.at.models.last_words("passes items"):
-                break
-            source = source.args[0]
-        found = value if source is node else self.at.expressions.again(source, env, frame)
-        for one in options(found):
-            inside = one.attrs.get("iterable", one) if isinstance(one, Instance) else one
-            if isinstance(inside, Instance) and self.at.models.plays(inside.external, "loader"):
-                return inside
-        return found
-
-    def over(self, node: ast.For, over: Value, iterable: Value, env: Env, frame: Frame) -> bool:
-        if isinstance(over, Instance) and self.at.models.plays(over.external, "loader"):
-            return self.loop(
-                node, env, frame, UNKNOWN, False
-            )  # nothing is known of a batch, nor of its number
-        if isinstance(iterable, Seq) and iterable.elts is not None and not iterable.elts:
-            # An empty list that something else may fill: the body still runs once, about what is known of its elements.
-            return self.loop(node, env, frame, iterable.elem, False)
-        names = iterable.elts or () if isinstance(iterable, Seq) else ()
-        if (
-            1 < len(names) <= MAX_NAMES
-            and not frame.region
-            and all(isinstance(name, Py) and isinstance(name.const, str) for name in names)
-        ):
-            if any(isinstance(p, ast.Name) and p.id == "getattr" for p in walk(node)):
-                # `for name in ("encode", "decode"): setattr(m, name, torch.compile(getattr(m, name)))`
-                for name in names:
-                    self.loop(node, env, frame, name, False)
-                return True
-        return self.loop(node, env, frame, element(iterable), False)
-
-    def s_while(self, node: ast.While, env: Env, frame: Frame) -> bool:
-        known = truth(self.at.expressions.again(node.test, env, frame))
-        if known is False:
-            return True
-        counted = frame.counted
-        for hear in self.at.events.looped:
-            hear(node, UNKNOWN, env, frame)
-        try:
-            return self.loop(node, env, frame, None, known is True and isinstance(node.test, ast.Constant))
-        finally:
-            frame.counted = counted
-
     def s_with(self, node: ast.With, env: Env, frame: Frame) -> bool:
         outer, guards, gradless = frame.inside, frame.guards, frame.gradless
         managers: list[tuple[Instance, ast.expr]] = []
@@ -511,7 +438,7 @@ class Statements:
                 inner[case.pattern.name] = self.at.expressions.again(node.subject, inner, frame)
             if known is not False:
                 before = frame.guards
-                if (asked := _as_comparison(case, node.subject)) is not None:
+                if (asked := as_comparison(case, node.subject)) is not None:
                     frame.guards = conditions.asked.where(asked, True, inner, frame)
                 if case.guard is not None:
                     conditions.test(case.guard, inner, frame)
@@ -519,7 +446,7 @@ class Statements:
                     paths.append(inner)
                 frame.guards = before
             if case.guard is None:
-                if known is True or _takes_all(case.pattern):
+                if known is True or takes_all(case.pattern):
                     break
                 if test is not None:
                     conditions.narrow(test, after, False, frame)
@@ -529,86 +456,6 @@ class Statements:
             return False
         merge_env(env, paths, frame)
         return True
-
-    def loop(
-        self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None, endless: bool
-    ) -> bool:
-        outer, frame.inside = frame.inside, "loop"
-        after_loop = frame.guards
-        if self.iterates(node, env, frame, first):
-            frame.guards += (Guard("", ITERATES),)
-        before_loop = frame.guards
-        breaks: list[Env] = []
-        frame.breaks.append(breaks)
-        for _ in range(1 if self.at.expressions.spent else 2):
-            body = dict(env)
-            frame.guards = before_loop
-            if isinstance(node, ast.For) and first is not None:
-                self.at.statements.assignments.assign(node.target, first, body, frame)
-            elif isinstance(node, ast.While):
-                self.at.conditions.test(node.test, body, frame)
-                self.at.conditions.narrow(node.test, body, True, frame)
-            continues: list[Env] = []
-            frame.continues.append(continues)
-            alive = self.block(node.body, body, frame)
-            frame.continues.pop()
-            before = dict(env)
-            merge_env(env, [env, *([body] if alive else []), *continues], frame)
-            if all(env.get(k) is v for k, v in before.items()) and len(before) == len(env):
-                break
-        frame.breaks.pop()
-        frame.guards = after_loop
-        frame.inside = outer
-        if node.orelse:
-            self.block(node.orelse, env, frame)
-        if endless:
-            if not breaks:
-                return False
-            merge_env(env, breaks, frame)
-        elif breaks:
-            merge_env(env, [env, *breaks], frame)
-        return True
-
-    def iterates(self, node: ast.For | ast.While, env: Env, frame: Frame, first: Value | None) -> bool:
-        """Whether values of tensors say when the loop has run often enough: an algorithm that converges, or decodes."""
-        if not frame.region or self.at.notebook.quiet:
-            return False
-
-        def says(call: ast.Call) -> bool:
-            return self.at.calls.roots.duties.are_calls([call], "says", env, frame)
-
-        if not (tests := exits(node, says)):
-            return False
-        inner = dict(env)
-        guards = frame.guards
-        self.at.notebook.quiet += 1
-        for kept in (frame.breaks, frame.continues):
-            kept.append([])
-        returned = len(frame.returns)
-        try:
-            if isinstance(node, ast.For) and first is not None:
-                self.assignments.assign(node.target, first, inner, frame)
-            self.block(node.body, inner, frame)
-            return any(
-                self.asks_tensor(test, inner, frame, isinstance(node, ast.For) or test is not node.test)
-                for test in tests
-            )
-        finally:
-            del frame.returns[returned:]
-            for kept in (frame.breaks, frame.continues):
-                kept.pop()
-            self.at.notebook.quiet -= 1
-            frame.guards = guards
-
-    def asks_tensor(self, test: ast.expr, env: Env, frame: Frame, read: bool) -> bool:
-        """Whether a test depends on values of tensors, as they are or, if `read`, as numbers read out of one."""
-        if isinstance(test, ast.BoolOp):
-            return any(self.asks_tensor(part, env, frame, read) for part in test.values)
-        if isinstance(test, ast.UnaryOp):
-            return self.asks_tensor(test.operand, env, frame, read)
-        asked = [test, test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
-        values = [self.at.expressions.again(each, env, frame) for each in asked]
-        return any(tensor_of(v) is not None or (read and isinstance(v, Py) and v.read) for v in values)
 
     def catches_assertions(self, node: ast.Try, env: Env, frame: Frame) -> bool:
         """Whether a handler of the `try` names AssertionError, and none the RuntimeError that comes instead."""
@@ -640,70 +487,6 @@ class Statements:
                     before, frame.guards = frame.guards, (*frame.guards, Guard("", MISSING))
                     self.at.notebook.note(statement, "import guarded", frame)
                     frame.guards = before
-
-
-def as_test(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
-    """The test that a `case` makes of the subject: `case Table():` is `isinstance(subject, Table)`."""
-    if isinstance(pattern, ast.MatchAs):
-        return as_test(pattern.pattern, subject) if pattern.pattern is not None else None
-    if isinstance(pattern, ast.MatchSingleton):
-        constant = ast.copy_location(ast.Constant(pattern.value), pattern)
-        return ast.copy_location(ast.Compare(subject, [ast.Is()], [constant]), pattern)
-    kinds: ast.expr
-    if isinstance(pattern, ast.MatchOr):
-        parts = [part.cls for part in pattern.patterns if _is_bare(part)]  # type: ignore[attr-defined]
-        if len(parts) < len(pattern.patterns):
-            return None
-        kinds = ast.copy_location(ast.Tuple(parts, ast.Load()), pattern)
-    elif _is_bare(pattern):
-        kinds = pattern.cls  # type: ignore[attr-defined]
-    else:
-        return None
-    named = ast.copy_location(ast.Name("isinstance", ast.Load()), pattern)
-    return ast.copy_location(ast.Call(named, [subject, kinds], []), pattern)
-
-
-def _as_comparison(case: ast.match_case, subject: ast.expr) -> ast.Compare | None:
-    """The comparison that `case torch.float16:` makes."""
-    if not isinstance(case.pattern, ast.MatchValue):
-        return None
-    known: ast.Compare | None = case.__dict__.get("pt2lint_comparison")
-    if known is None:
-        known = ast.copy_location(ast.Compare(subject, [ast.Eq()], [case.pattern.value]), case.pattern)
-        case.__dict__["pt2lint_comparison"] = known
-    return known
-
-
-def _is_bare(pattern: ast.pattern) -> bool:
-    """Whether a pattern asks for a class and nothing else."""
-    return isinstance(pattern, ast.MatchClass) and not (pattern.patterns or pattern.kwd_patterns)
-
-
-def _takes_all(pattern: ast.pattern) -> bool:
-    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
-
-
-def merge_env(target: Env, others: list[Env], frame: Frame) -> None:
-    """Make `target` the join of the environments of all paths that arrive at one point.
-
-    A name that one path lacks is not bound there; what a test said of an attribute on one path ends with it.
-    """
-    first, *rest = others
-    result = first if first is target else dict(first)
-    for other in rest:
-        if frame.narrowed:
-            for name in [name for name, alone in frame.narrowed.items() if alone and name not in other]:
-                result.pop(name, None)
-        for name, value in other.items():
-            mine = result.get(name)
-            if mine is None:
-                if not frame.narrowed.get(name):
-                    result[name] = value
-            elif mine is not value:
-                result[name] = join(mine, value)
-    if result is not target:
-        target.clear()
-        target.update(result)
 
 
 def _only_imports(body: list[ast.stmt]) -> bool:
