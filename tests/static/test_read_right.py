@@ -36,6 +36,28 @@ drawn(torch.ones(3), iter(range(3)))
 kept(torch.ones(3), iter((1, 2)))
 of_a_list(torch.ones(3), iter([1, 2]))
 """,
+    "what `:=`, `yield from` and `**` hand on": """
+def parts(xs):
+    yield from xs
+
+class M(nn.Module):
+    def __init__(self, scale=None):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x: torch.Tensor):
+        if (n := x.sum()) > 0:  # PTB110
+            x = x + n
+        if (scale := self.scale) is not None:
+            x = x * scale
+        for part in parts([x, x]):
+            if part.sum() > 0:  # PTB110
+                x = x + 1
+        named = {"x": x}
+        both = {**named, "scale": 2.0}
+        del named
+        return x * 2 if both["x"].sum() > 0 else x  # PTB110
+""",
     "no tensor is cut at a text": """
 def size_of(name, usual):
     return int(name.split("@")[1]) if "@" in name else usual
