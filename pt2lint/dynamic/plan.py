@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.finding import Finding
+from pt2lint.project.process_settings import home, made_in
 
 _INPUT_FUNCTIONS = {"example_inputs", "get_inputs"}
 _INPUT_ATTRIBUTES = {"example_input_array", "dummy_inputs"}
@@ -20,13 +21,15 @@ class Job:
 
     kind: "inputs" (MODULE:FUNCTION), "file" (what the file has), "run" (harvest a program), "program" (the
     program as it stands), "made_up". `covers` are the real paths of the files it speaks for, none for all.
-    `otherwise` are the further ways, in order, to try where this one leads to no call.
+    `otherwise` are the further ways, in order, to try where this one leads to no call; `captures` the settings of
+    Dynamo that its program turns on, where that is not run.
     """
 
     kind: str
     what: str
     covers: tuple[str, ...] = ()
     otherwise: tuple[Job, ...] = ()
+    captures: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -65,6 +68,7 @@ def plan(sources: Mapping[str, str], wanted: Collection[str], options: VerifyOpt
     if options.targets:
         return [Job("inputs", name) for name in options.targets]
     jobs: list[Job] = []
+    makers = [(home(path), made_in(text.encode())) for path, text in sources.items()]
     for path, source in sources.items():
         if "torch" not in source:
             continue
@@ -72,13 +76,15 @@ def plan(sources: Mapping[str, str], wanted: Collection[str], options: VerifyOpt
             tree = ast.parse(source)
         except (SyntaxError, ValueError):
             continue  # the static pass has said so
+        turned_on = {name for folder, names in makers if path.startswith(folder) for name in names}
+        captures = tuple(sorted(name for name in turned_on if name.startswith("capture_")))
         ways = []
         if _has_inputs(tree):
-            ways.append(Job("file", path, (path,)))
+            ways.append(Job("file", path, (path,), captures=captures))
         if _is_script(tree):
             ways.append(Job("run", _quoted(path), (path,)))
         if options.made_up and path in wanted:
-            ways.append(Job("made_up", path, (path,)))
+            ways.append(Job("made_up", path, (path,), captures=captures))
         if ways:
             jobs.append(replace(ways[0], otherwise=tuple(ways[1:])))
         if (

@@ -333,7 +333,7 @@ class Session:
         return {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": skip, "memory": self.limits.memory,
             "modes": options.modes, "backend": options.backend, "device": options.device, "further": options.further,
-            "overlay": dict(self.overlay), "only": self.only, "cast": self.cast,
+            "overlay": dict(self.overlay), "only": self.only, "cast": self.cast, "captures": job.captures,
         }  # fmt: skip
 
 
@@ -370,6 +370,10 @@ class _State:
             advice = CANNOT.format(it="them" if len(self.left) > 1 else "it", example=example)
             what = f"no inputs could be made up for {told}; {advice}" if example else f"not run: {told}"
             found.append(f"{self.where}: {what}")
+        if self.job.captures and self.targets:
+            found.append(
+                f"{self.where}: run with {', '.join(self.job.captures)} turned on, as its project does"
+            )
         return found
 
     def at_target(self, failure: Failure) -> Failure:

@@ -37,7 +37,7 @@ def weighed(
                 places = {}
                 for path in files:
                     for name in made(path):
-                        places.setdefault(name, []).append((_home(path), path))
+                        places.setdefault(name, []).append((home(path), path))
             here = os.path.abspath(finding.path)
             by = next(
                 (path for n in names for home, path in places.get(n, ()) if here.startswith(home)), None
@@ -63,7 +63,7 @@ def _offered(finding: Finding) -> list[str]:
     return [name for text in texts for name in OFFERED.findall(text)]
 
 
-def _home(path: str) -> str:
+def home(path: str) -> str:
     """The folder of the package that a file is in, of the outermost one, else the file's own."""
     folder = os.path.dirname(os.path.abspath(path))
     names, above = package_of(folder)

@@ -450,6 +450,29 @@ def test_made_up_inputs_are_said(project: Project) -> None:
 
 
 @needs_torch
+def test_what_the_project_has_dynamo_capture_is_captured(project: Project) -> None:
+    """Where the program that says so is not run itself."""
+    project.write("lib/__init__.py", "")
+    project.write(
+        "lib/model.py",
+        """
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x + x.sum().item()  # HERE
+        """,
+    )
+    train = "import torch._dynamo\n\ndef main():\n    torch._dynamo.config.capture_scalar_outputs = True\n"
+    project.write("lib/train.py", train)
+    result = project.verify(further=False)
+    assert [each.verdict for each in result.findings] == ["refuted"]
+    assert result.notes[-1].endswith(
+        "model.py: run with capture_scalar_outputs turned on, as its project does"
+    )
+
+
+@needs_torch
 def test_compile_failures_name_the_layer(project: Project) -> None:
     path = project.write(
         "backend.py",

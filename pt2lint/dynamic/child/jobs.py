@@ -21,6 +21,9 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
     `only` names the targets to look at, of those that are found; with `list` none is, they are only told.
     """
     leave_guards_untimed()
+    for name in spec.get("captures", ()):
+        if hasattr(torch._dynamo.config, name):
+            setattr(torch._dynamo.config, name, True)
     prober = Prober(spec, wire)
     look = _looking(prober, spec, wire)
     wire.send("load")
