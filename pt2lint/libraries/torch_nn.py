@@ -91,7 +91,6 @@ KEEPS_WRAPPER = (
 # Measured on torch 2.13 (tests/static/test_libraries.py).
 AVERAGES = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 MOMENTUM = "Give it a number: `momentum=0.1` is what torch takes by default"
-SORTED_BY_DEVICE = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
 TEST_NORM = "Leave it out, and test the norm that the function returns outside the compiled code"
 AVERAGED = "with `momentum=None` it reads how many batches it has seen"
 
@@ -252,8 +251,6 @@ def clipped(call: Call) -> Value:
     if truth(call.kwargs.get("error_if_nonfinite", NONE)) is True:
         words = {"why": "with `error_if_nonfinite` it looks at the norm", "instead": TEST_NORM}
         call.note("call breaking", details=words)
-    else:
-        call.note("call breaking", details={"why": SORTED_BY_DEVICE, "until": "2.10"})
     return called(call)
 
 
@@ -384,8 +381,6 @@ LIBRARY = Library(
     breaks={
         f"{MODULE}.load_state_dict": "Dynamo does not trace how weights are loaded",
         "torch.nn.AdaptiveLogSoftmaxWithLoss.forward": "it picks the targets of each cluster by their values",
-        "torch.nn.utils.clip_grad_value_": f"{SORTED_BY_DEVICE}\t2.10",
-        "torch.nn.utils.get_total_norm": f"{SORTED_BY_DEVICE}\t2.10",
     },
     handlers={
         **dict.fromkeys(LOSSES, loss),

@@ -7,7 +7,9 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.op import DRAWN, NO_VERSION, Op
-from pt2lint.rule import GraphBreak
+from pt2lint.rule import GraphBreak, calls
+
+SORTS = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
 
 
 class ModelledBreak(GraphBreak):
@@ -85,14 +87,15 @@ class ModelledBreak(GraphBreak):
 
     ## Versions
     Measured: the example breaks on torch 2.6 to 2.15, and so do loops, comprehensions, `next`, `list`, `tuple`,
-    `set`, `sorted`, `sum`, `max`, `min`, `any`, `all` and `clip_grad_norm_` over an iterator that was passed;
-    `zip`, `map` and `filter` from 2.13 on, before that what iterates over their items. For what a project's own
+    `set`, `sorted`, `sum`, `max`, `min`, `any`, `all` and `clip_grad_norm_` over an iterator that was passed; `zip`,
+    `map` and `filter` from 2.13 on, before that what iterates over their items. Over gradients as they mostly come,
+    `clip_grad_norm_`, `clip_grad_value_` and `get_total_norm` break on 2.6 and 2.9 only. For what a project's own
     models say, the project answers.
     """
 
     code = "PTB187"
     name = "modelled-break"
-    ops = ("call breaking",)
+    ops = ("call breaking", *calls("torch.nn.utils", "clip_grad_norm_ clip_grad_value_ get_total_norm"))
     says = "{code} ends the graph"
     repairs = ("number_last", "variable", "disable")
     instead = MappingProxyType(
@@ -160,7 +163,7 @@ class ModelledBreak(GraphBreak):
     )
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        why = op.details["why"]
+        why = op.details.get("why", SORTS)
         return why == NO_VERSION or DRAWN in why or super().is_aside(node, op)
 
     advised = ""  # what to write instead, where that is known
@@ -176,4 +179,4 @@ class ModelledBreak(GraphBreak):
         if "when" in op.details:
             op = op._replace(when=tuple(dict.fromkeys((*op.when, op.details["when"]))))
         if not until or self.function.target < tuple(int(part) for part in until.split(".")):
-            self.breaks(node, op, f"{self.says}: {op.details['why']}")
+            self.breaks(node, op, f"{self.says}: {op.details.get('why', SORTS)}")
