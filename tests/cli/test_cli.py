@@ -20,7 +20,7 @@ from pt2lint.cli.options import command_parser
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.edit import digest
 from pt2lint.project.config import Configs
-from pt2lint.static import engine
+from pt2lint.static.analysis import Analysis
 from pt2lint.static.facts import Facts
 
 BAD = """\
@@ -451,13 +451,13 @@ def test_what_a_fix_is_tried_on_is_not_linted_anew_once_it_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     analysed: list[Sequence[str]] = []
-    plain = engine._Run.analyse_group
+    plain = Analysis.facts
 
-    def counted(self: engine._Run, group: Sequence[str]) -> Facts:
+    def counted(self: Analysis, group: Sequence[str]) -> Facts:
         analysed.append(group)
         return plain(self, group)
 
-    monkeypatch.setattr(engine._Run, "analyse_group", counted)
+    monkeypatch.setattr(Analysis, "facts", counted)
     own_rule()
     write(m=BAD)
     assert "1 finding fixed" in run(*cache, "--fix", ".").out
