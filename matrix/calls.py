@@ -64,6 +64,7 @@ class Manager:
     def __exit__(self, *exception):
         return False
 manager = Manager()
+without_gradients = torch.no_grad()
 class Exp(torch.autograd.Function):
     @staticmethod
     def forward(ctx, v):
@@ -413,6 +414,7 @@ CALLS = {
     "make torch.nn.Parameter": "nn.Parameter(x.clone())",
     **each("torch.UntypedStorage", "data_ptr nbytes size", "x.untyped_storage().{}()"),
     "with kept manager": "with manager: x + 1",
+    "with kept manager of torch": "with without_gradients: x + 1",
     "call contextlib.ExitStack.enter_context of a kept manager": (
         "with contextlib.ExitStack() as stack: stack.enter_context(manager)"
     ),

@@ -28,6 +28,7 @@ Names of operations:
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`
 - `with NAME`       an external context manager is entered
 - `with kept manager`  one of the project's own is entered that was made before the compiled code runs
+- `with kept manager of torch`  the same, one of torch's
 - `decorate with NAME`  an external context manager decorates a function that traced code calls; there, with details
                     "decorates", the function, and "told" where that is in a file that is linted, and at the decorator,
                     with "called": "PATH:LINE" of a call

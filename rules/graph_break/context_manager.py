@@ -12,6 +12,7 @@ KEPT = (
     "Python"
 )
 
+MADE_BEFORE = ("with kept manager", "with kept manager of torch")
 PUT = "call contextlib.ExitStack.enter_context"
 
 OWN = "class C:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n        return False\n"
@@ -96,7 +97,7 @@ class ContextManager(GraphBreak):
         "with contextlib.suppress",
         "with contextlib.ExitStack",
         PUT,
-        "with kept manager",
+        *MADE_BEFORE,
     )
     severity = "error"
     says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
@@ -111,9 +112,10 @@ class ContextManager(GraphBreak):
             ),
             "with torch.cuda.device_of": "Enter `torch.cuda.device(x.device)`, which is traced",
             "with torch.cuda.nvtx.range": "Enter `torch.profiler.record_function(...)`, which is traced",
-            "with kept manager": (
+            **dict.fromkeys(
+                MADE_BEFORE,
                 "Keep what it is made with, and make it where it is entered: `with Manager(...):`; or enter it "
-                "around the call of the compiled function"
+                "around the call of the compiled function",
             ),
             "with contextlib.suppress": "Test for what may fail, or catch it in a `try`",
             "with contextlib.ExitStack": (
@@ -128,11 +130,12 @@ class ContextManager(GraphBreak):
         own = op.name == PUT and all(map(_is_traced, op.arg(0).split(" | ")))
         if own and not _is_kept(node):
             return
-        kept = op.name == "with kept manager"
-        self.breaks(node, op, KEPT if kept else self.says, f"{PUT} of a kept manager" if own else "")
+        self.breaks(
+            node, op, KEPT if op.name in MADE_BEFORE else self.says, f"{PUT} of a kept manager" if own else ""
+        )
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        if op.name == "with kept manager":
+        if op.name in MADE_BEFORE:
             return False
         return not op.name.startswith("with torch.")  # for which torch has others that Dynamo enters
 

@@ -12,20 +12,22 @@ from pt2lint.static.values import Instance, Value, options
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
-KEPT = "with kept manager"
+OWN = "kept manager"
+OF_TORCH = "kept manager of torch"
 
 
-def is_kept(at: Context, value: Value, node: ast.expr, env: Env, frame: Frame) -> bool:
-    """Whether an object is entered that is there already, as an attribute of a module or a global. Of several that it
-    may be one has to be such a manager: the others do nothing (`contextlib.nullcontext()`)."""
+def kept(at: Context, value: Value, node: ast.expr, env: Env, frame: Frame) -> str:
+    """What is entered where that is there already, as an attribute of a module or a global; "" else. Of several that
+    it may be one has to be such a manager: the others do nothing (`contextlib.nullcontext()`)."""
     if not isinstance(node, (ast.Attribute, ast.Name)):
-        return False
+        return ""
     given = [option for option in options(value) if isinstance(option, Instance)]
-    if len(given) < len(list(options(value))) or not any(_has_to_be_made(at, each) for each in given):
-        return False
-    return all(each.cls and at.classes.is_module(each.cls) for each in given) or _is_there(
-        at, node, env, frame
-    )
+    made = [each for each in given if _has_to_be_made(at, each)]
+    if len(given) < len(list(options(value))) or not made:
+        return ""
+    if all(each.cls and at.classes.is_module(each.cls) for each in given) or _is_there(at, node, env, frame):
+        return OF_TORCH if any(each.cls is None for each in made) else OWN
+    return ""
 
 
 def _has_to_be_made(at: Context, manager: Instance) -> bool:

@@ -10,7 +10,7 @@ from pt2lint.static.interpreter.arithmetic import binary
 from pt2lint.static.interpreter.assignments import Assignments
 from pt2lint.static.interpreter.case_syntax import as_comparison, as_test, takes_all
 from pt2lint.static.interpreter.conditions import resumed
-from pt2lint.static.interpreter.entered import KEPT, is_kept
+from pt2lint.static.interpreter.entered import OF_TORCH, OWN, kept
 from pt2lint.static.interpreter.frame import Env, Frame, merge_env
 from pt2lint.static.interpreter.guard_syntax import fails, last_operand
 from pt2lint.static.interpreter.guards import GRADLESS, MISSING, ONCE, Guard, Path
@@ -319,10 +319,8 @@ class Statements:
                     self.at.expressions.again(item.context_expr.func, env, frame)
                 )
             noted = name or self._one_of(value, item.context_expr)
-            if self.at.notebook.listens(KEPT, frame) and is_kept(
-                self.at, value, item.context_expr, env, frame
-            ):
-                noted = KEPT.removeprefix("with ")
+            if any(self.at.notebook.listens(f"with {manager}", frame) for manager in (OWN, OF_TORCH)):
+                noted = kept(self.at, value, item.context_expr, env, frame) or noted
             if noted and self.at.notebook.listens(f"with {noted}", frame):
                 self.at.notebook.note(item.context_expr, f"with {noted}", frame)
             if name and self.at.models.plays(name, "without gradients"):
