@@ -149,9 +149,8 @@ def progress_line() -> Callable[[str], None] | None:
         return None
 
     def show(text: str) -> None:
-        room = (
-            shutil.get_terminal_size().columns - 1
-        )  # of a line that goes on below, the first part would stay
+        # Of a line that goes on below, the first part would stay.
+        room = shutil.get_terminal_size().columns - 1
         sys.stderr.write(f"\r\x1b[2K{text[:room]}")
         sys.stderr.flush()
 
