@@ -296,12 +296,19 @@ class Session:
         return out
 
     def _do(self, job: Job) -> Collected:
-        """Run one job; when a target brings the child down, go on with the next one in a new child."""
-        out = Collected()
+        """Run one job, and say what inputs were made up."""
         where = self.shown.get(job.covers[0]) if job.covers else None
+        out, told = Collected(), _Told(where, job)
+        self._run(job, out, told)
+        out.notes += told.notes()
+        return out
+
+    def _run(self, job: Job, out: Collected, told: _Told) -> None:
+        """When a target brings the child down, go on with the next one in a new child."""
         skip: list[str] = []
+        where = told.where
         while True:
-            state = _State(job, where, self.progress, self.slow)
+            state = _State(job, told, self.progress, self.slow)
             self.progress(str(Problem(where, f"{job.label}: loading")))
             spec = self._specification(job, skip)
             around = Around(self.folder, self.options.environment)
@@ -309,7 +316,6 @@ class Session:
                 ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
             finally:
                 state.clock.cancel()
-            state.out.notes += state.notes()
             if ended is not None and ended is not STOPPED and not state.greeted and self.options.memory:
                 ended = Failure(
                     "memory", f"--memory of {self.options.memory} MiB is too little to load torch"
@@ -319,14 +325,14 @@ class Session:
             if job not in out.jobs and any(run.probe != "recorded" for run in state.out.runs):
                 out.jobs.append(job)
             if ended is None or ended is STOPPED:
-                return out
+                return
             out.problems.append(Problem(where, f"{state.current or job.label}: {ended}"))
             out.failures.append((state.covers, state.at_target(ended)))
             if state.current is None:
-                return out
+                return
             skip = [*skip, *state.finished, state.current]
             if not set(state.targets) - set(skip):
-                return out
+                return
 
     def _specification(self, job: Job, skip: list[str]) -> dict[str, Any]:
         options = self.options
@@ -337,24 +343,12 @@ class Session:
         }  # fmt: skip
 
 
-class _State:
-    """What one child said."""
+class _Told:
+    """What the children of one job said of the inputs that are made up."""
 
-    def __init__(
-        self, job: Job, where: str | None, progress: Callable[[str], None], slow: Callable[[str], None]
-    ) -> None:
-        self.job, self.where, self.progress = job, where, progress
-        told = f"{job.label}: it is stopped when nothing new comes of it, or at the end of --timeout"
-        self.clock = threading.Timer(SLOW, slow, [told])
-        self.clock.daemon = True
-        self.out = Collected()
-        self.targets: list[str] = []
-        self.finished: list[str] = []
-        self.greeted = False  # whether torch was loaded
-        self.current: str | None = None
-        self.path: str | None = None
-        self.line: int | None = None
-        self.model: str | None = None
+    def __init__(self, where: str | None, job: Job) -> None:
+        self.where, self.captures = where, job.captures
+        self.ran = False  # whether anything was run
         self.made: list[str] = []  # for what inputs were made up, and which
         self.left: list[Mapping[str, str]] = []  # what has none, why, and what to write
 
@@ -370,11 +364,29 @@ class _State:
             advice = CANNOT.format(it="them" if len(self.left) > 1 else "it", example=example)
             what = f"no inputs could be made up for {told}; {advice}" if example else f"not run: {told}"
             found.append(f"{self.where}: {what}")
-        if self.job.captures and self.targets:
-            found.append(
-                f"{self.where}: run with {', '.join(self.job.captures)} turned on, as its project does"
-            )
+        if self.captures and self.ran:
+            found.append(f"{self.where}: run with {', '.join(self.captures)} turned on, as its project does")
         return found
+
+
+class _State:
+    """What one child said."""
+
+    def __init__(
+        self, job: Job, told: _Told, progress: Callable[[str], None], slow: Callable[[str], None]
+    ) -> None:
+        self.job, self.told, self.where, self.progress = job, told, told.where, progress
+        waits = f"{job.label}: it is stopped when nothing new comes of it, or at the end of --timeout"
+        self.clock = threading.Timer(SLOW, slow, [waits])
+        self.clock.daemon = True
+        self.out = Collected()
+        self.targets: list[str] = []
+        self.finished: list[str] = []
+        self.greeted = False  # whether torch was loaded
+        self.current: str | None = None
+        self.path: str | None = None
+        self.line: int | None = None
+        self.model: str | None = None
 
     def at_target(self, failure: Failure) -> Failure:
         """The failure with the place of the target that is being probed."""
@@ -424,16 +436,16 @@ class _State:
         elif kind == "note":
             self.out.notes.append(message["text"])
         elif kind == "unmade":
-            self.left.append(message)
+            self.told.left.append(message)
 
     def _hear_of_target(self, message: dict[str, Any]) -> None:
         name, how = message["name"], message["how"]
-        self.current = name
+        self.current, self.told.ran = name, True
         self.path, self.line = message["path"], message["line"]
         self.model = name if message.get("named") else qualified(name, message["path"])
         self.progress(f"{name}: {how}")
         if self.job.kind == "made_up":
-            self.made.append(f"{name} ({how.partition(': ')[2]})")
+            self.told.made.append(f"{name} ({how.partition(': ')[2]})")
 
     def _hear_of_run(self, message: dict[str, Any]) -> None:
         if self.path:

@@ -172,6 +172,19 @@ def test_a_deadly_target_fails_and_the_next_goes_on(
     assert "good" not in said
 
 
+def test_a_search_for_inputs_without_an_end_costs_the_others_nothing(project: Project) -> None:
+    waits = {"before": "x", "hangs": "time.sleep(600)", "after": "x"}
+    part = "def {}(x: torch.Tensor):\n    y = x + 1\n    {}\n    print(1)  # HERE\n    return y\n"
+    text = "import time\nimport torch\n" + "".join(map(part.format, waits, waits.values()))
+    path = project.write("endless.py", text)
+    result = project.verify(path, timeout=4, further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed", "failed", "confirmed"]
+    assert [problem.message for problem in result.problems] == ["hangs: it did not end within 4 s"]
+    made = [note for note in result.notes if "made-up inputs" in note]
+    assert len(made) == 1
+    assert re.search(r"before \(.*\), after \(", made[0])
+
+
 def test_what_is_raised_fails_and_the_rest_goes_on(project: Project) -> None:
     path = project.write("hostile.py", hostile_file({name: body for name, (body, _) in CAUGHT.items()}))
     result = project.verify(path, inputs=(f"{path}:inputs",), memory=4096, further=False)

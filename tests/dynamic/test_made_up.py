@@ -100,7 +100,7 @@ def made(path: Any) -> tuple[dict[str, str], dict[str, str]]:
 
     said: dict[str, str] = {}
     found = targets(str(path), lambda name, why, example: said.update({name: f"{why}; {example}"}))
-    return {each.name: each.how for each in found}, said
+    return {each.name: each.how for later in found if (each := later.make()) is not None}, said
 
 
 def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

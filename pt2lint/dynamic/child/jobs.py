@@ -104,7 +104,9 @@ def made_now(target: Later, spec: dict[str, Any], wire: Wire) -> Target | None:
     wire.send("making", name=target.name)
     seed(0)
     try:
-        return target.make()
+        made = target.make()
+        if made is not None:
+            return made
     except inputs.BadInputs as error:
         wire.send("bad_inputs", message=str(error))
     except BaseException as error:

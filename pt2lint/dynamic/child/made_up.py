@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,7 @@ from .built import WIDTH, Arguments, annotation_text, listed, takes_arguments
 from .inputs import has_forward, import_path
 from .probes import as_before
 from .search import Search
-from .targets import Target
+from .targets import Later, Target
 
 BATCH, LENGTH = 2, 5
 EDGES = (32, 64, 224)  # of images
@@ -33,31 +34,40 @@ PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
 
 
-def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Target]:
-    """Targets for the modules and compiled functions of a file, with inputs that were found to run. Of the others
-    `tell` is given the name, what is in the way, and what a user may write."""
+def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Later]:
+    """Targets for the modules and compiled functions of a file, with inputs that are found to run once one is made: a
+    search without an end costs the others nothing. Of those for which none is found `tell` is given the name, what is
+    in the way, and what a user may write."""
     module = import_path(path)
-    found: list[Target] = []
+    found: list[Later] = []
     for name, value in list(vars(module).items()):
         # A decorator may have made another class of it, in its own module.
         made_of = value.__mro__ if isinstance(value, type) else (value,)
         if all(getattr(each, "__module__", None) != module.__name__ for each in made_of):
             continue
+        make: Callable[[], Target | str]
         if isinstance(value, type) and issubclass(value, torch.nn.Module):
             if not has_forward(value):
                 continue
-            target = made_for_class(name, value)
-        elif getattr(value, "_torchdynamo_orig_callable", None) is not None:
-            target = made_for(name, value._torchdynamo_orig_callable)
+            make = functools.partial(made_for_class, name, value)
+        elif (compiled := getattr(value, "_torchdynamo_orig_callable", None)) is not None:
+            make = functools.partial(made_for, name, compiled)
         elif inspect.isfunction(value) and takes_tensors(value):
-            target = made_for(name, value)
+            make = functools.partial(made_for, name, value)
         else:
             continue
-        if isinstance(target, Target):
-            found.append(target)
-        else:
-            tell(name, target, _example(name, value))
+        found.append(Later(name, functools.partial(_made_or_told, name, value, make, tell)))
     return found
+
+
+def _made_or_told(
+    name: str, value: Any, make: Callable[[], Target | str], tell: Callable[[str, str, str], None]
+) -> Target | None:
+    made = make()
+    if isinstance(made, Target):
+        return made
+    tell(name, made, _example(name, value))
+    return None
 
 
 def _example(name: str, value: Any) -> str:

@@ -96,9 +96,10 @@ class Target:
 
 
 class Later:
-    """A target that is made when its turn comes: of hundreds, one is in memory at a time."""
+    """A target that is made when its turn comes: of hundreds, one is in memory at a time. `make` gives None where it
+    has told why there is none."""
 
-    def __init__(self, name: str, make: Callable[[], Target]) -> None:
+    def __init__(self, name: str, make: Callable[[], Target | None]) -> None:
         self.name, self.make = name, make
 
 
