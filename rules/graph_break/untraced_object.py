@@ -33,6 +33,17 @@ SAYS = MappingProxyType(
         "text": "{code} calls a text's method of a member of an enumeration, which Dynamo does not trace",
     }
 )
+# The first torch on which each breaks, and the first on which it does so no more.
+ANY = (0, 0), (99, 0)
+VERSIONS = MappingProxyType(
+    {
+        "dirty": ((2, 13), (99, 0)),
+        "index": ((2, 9), (2, 15)),
+        "deleted": ((2, 9), (2, 15)),
+        "order": ((0, 0), (2, 15)),
+        "decorated": ((0, 0), (2, 15)),
+    }
+)
 INSTEAD = MappingProxyType(
     {
         "attribute": (
@@ -290,14 +301,9 @@ class UntracedObject(GraphBreak):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.how, self.what = op.detail("how"), op.detail("what")
-        target = self.function.target
-        if self.how == "dirty" and target < (2, 13):
-            return
-        if self.how in ("index", "deleted") and target < (2, 9):
-            return
-        if self.how in ("index", "deleted", "order", "decorated") and target >= (2, 15):
-            return
-        self.breaks(node, op, SAYS[self.how].replace("{what}", self.what))
+        first, after = VERSIONS.get(self.how, ANY)
+        if first <= self.function.target < after:
+            self.breaks(node, op, SAYS[self.how].replace("{what}", self.what))
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to write instead of each."""
