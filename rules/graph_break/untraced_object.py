@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from types import MappingProxyType
 
 import libcst as cst
@@ -34,10 +35,11 @@ SAYS = MappingProxyType(
     }
 )
 # The first torch on which each breaks, and the first on which it does so no more.
-ANY = (0, 0), (99, 0)
+STILL = (inf, 0)
+ANY = (0, 0), STILL
 VERSIONS = MappingProxyType(
     {
-        "dirty": ((2, 13), (99, 0)),
+        "dirty": ((2, 13), STILL),
         "index": ((2, 9), (2, 15)),
         "deleted": ((2, 9), (2, 15)),
         "order": ((0, 0), (2, 15)),
