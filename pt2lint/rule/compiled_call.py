@@ -14,6 +14,7 @@ from pt2lint.rule.syntax import names
 
 # What a break in a loop leads to goes with that break, which is told.
 FOLLOWS = "goes with the break that leaves the caller to Python"
+GRAPHS = ("'reduce-overhead'", "'max-autotune'")  # the modes that record CUDA graphs
 
 
 class Argument(NamedTuple):
@@ -33,6 +34,12 @@ def are_numbers(word: str) -> bool:
         or part.removeprefix("constant ").removeprefix("-").replace(".", "", 1).isdigit()
         for part in word.split(" | ")
     )
+
+
+def graphs_mode(op: Op) -> str:
+    """The mode, in quotes, in which what is called runs as CUDA graphs; "" for another one."""
+    mode = op.detail("compile mode").removeprefix("constant ")
+    return mode if mode in GRAPHS else ""
 
 
 class CompiledCall(Rule):

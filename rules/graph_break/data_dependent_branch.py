@@ -47,7 +47,8 @@ class DataDependentBranch(GraphBreak):
 
     args = (torch.tensor([1.0, float("inf")]),)
     ```
-    A check can stay in the graph as `torch._assert_async(torch.isfinite(x).all(), "not finite")`.
+    In the modes "reduce-overhead" and "max-autotune" a graph with `torch.cond` is not run as a CUDA graph; one that
+    computes both is. A check can stay in the graph as `torch._assert_async(torch.isfinite(x).all(), "not finite")`.
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`.

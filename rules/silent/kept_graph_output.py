@@ -7,11 +7,11 @@ import libcst as cst
 from pt2lint.finding import Fix, Severity
 from pt2lint.op import Op
 from pt2lint.rule import Rule, tree
+from pt2lint.rule.compiled_call import graphs_mode
 from pt2lint.rule.loop_syntax import Loop, loops_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import is_name
 
-GRAPHS = ("reduce-overhead", "max-autotune")  # the modes that record CUDA graphs
 # What gives the same memory again.
 SAME = (
     "detach view reshape squeeze unsqueeze transpose permute flatten contiguous expand float to requires_grad_"
@@ -33,7 +33,9 @@ class KeptGraphOutput(Rule):
     Gradients are outputs of the backward graph. Where several `backward()` come before `zero_grad()`, as with
     accumulated gradients, the second one raises for the same reason. Give each parameter a gradient of its own
     (`p.grad = torch.zeros_like(p)`) before the first call, and keep it: `optimizer.zero_grad(set_to_none=False)`; or
-    use the mode "max-autotune-no-cudagraphs". On a CPU there are no CUDA graphs.
+    use the mode "max-autotune-no-cudagraphs". On a CPU there are no CUDA graphs, and none is recorded of a graph that
+    contains `torch.cond`, or that writes into an argument or a global while no gradients are wanted: such a state is
+    better a buffer of the module.
 
     A server's worker threads: before torch 2.13 the first call of such code in another thread than the main one raises
     AssertionError without a text (pytorch#123177). Call it in the main thread once for each shape and under the same
@@ -86,7 +88,7 @@ class KeptGraphOutput(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return not op.region and op.detail("compile mode") in [f"constant {mode!r}" for mode in GRAPHS]
+        return not op.region and bool(graphs_mode(op))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call):
@@ -100,8 +102,8 @@ class KeptGraphOutput(Rule):
         self.report(
             node,
             op,
-            f"what {self.quote(node)} returns is kept past its next call, which overwrites it: mode {_mode(op)} runs "
-            "CUDA graphs, and reading it then raises RuntimeError; keep a `clone()`",
+            f"what {self.quote(node)} returns is kept past its next call, which overwrites it: mode "
+            f"{graphs_mode(op)} runs CUDA graphs, and reading it then raises RuntimeError; keep a `clone()`",
             severity=None if self.overwrites(node, loops) else "note",
             fixes=self.copied(kept),
         )
@@ -224,9 +226,10 @@ class KeptGraphOutput(Rule):
         self.report(
             backward[0],
             op,
-            f"{self.quote(backward[0])} comes several times before `zero_grad()`: mode {_mode(op)} runs CUDA graphs, "
-            "whose gradients the next run overwrites: it raises RuntimeError; give each parameter a gradient before "
-            "the first call (`p.grad = torch.zeros_like(p)`), and keep it by `zero_grad(set_to_none=False)`",
+            f"{self.quote(backward[0])} comes several times before `zero_grad()`: mode {graphs_mode(op)} runs "
+            "CUDA graphs, whose gradients the next run overwrites: it raises RuntimeError; give each parameter a "
+            "gradient before the first call (`p.grad = torch.zeros_like(p)`), and keep it by "
+            "`zero_grad(set_to_none=False)`",
             severity=severity,
         )
         return True
@@ -254,10 +257,6 @@ class KeptGraphOutput(Rule):
                 if said is not None and int(said[1]) > 1:
                     return True
         return False
-
-
-def _mode(op: Op) -> str:
-    return op.detail("compile mode").removeprefix("constant ")
 
 
 def _calls(body: cst.CSTNode, method: str) -> list[cst.Call]:

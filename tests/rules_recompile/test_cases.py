@@ -2855,6 +2855,15 @@ def test_an_attribute_costs_little_on_torch_2_6() -> None:
     assert codes == {(2, 6): [("PTR211", "note")], (2, 9): [("PTR211", "warning")]}
 
 
+def test_each_number_is_a_cuda_graph_of_its_own() -> None:
+    source = block(next(r for r in load_rules() if r.code == "PTR220"), "Example")
+    as_graphs = source.replace("@torch.compile", '@torch.compile(mode="reduce-overhead")')
+    plain, graphs = (next(f for f in findings(each) if f.code == "PTR220") for each in (source, as_graphs))
+    assert (plain.severity, graphs.severity) == ("note", "warning")
+    assert "records a CUDA graph for each" in graphs.message
+    assert "CUDA graph" not in plain.message
+
+
 LOADED = """
 import torch
 from torch.utils.data import DataLoader
