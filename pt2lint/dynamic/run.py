@@ -20,6 +20,7 @@ from pt2lint.dynamic.asked import Ask, answer
 from pt2lint.dynamic.child.log_listener import under
 from pt2lint.dynamic.events import Events, Failure, Run, failure_from, run_from
 from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.installing import how_to_install
 from pt2lint.dynamic.names import qualified
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job, find_files, plan, worth_inputs
@@ -39,7 +40,7 @@ NO_INPUTS = (
 
 MISSING = "ModuleNotFoundError"
 NAME_ANOTHER = "name the interpreter that has it: --python PATH"
-INSTALL = f"; install it, or {NAME_ANOTHER}"
+INSTALL = f"; install it{{}}, or {NAME_ANOTHER}"
 
 CANNOT = (
     'run a script that calls {it} (--run "SCRIPT.py"), give --inputs, or write into the file: '
@@ -163,7 +164,7 @@ class Collected:
 def _without_way(message: str) -> str:
     """A problem without the way in which a file was run or imported when it came: recorded, compiled and as a module of
     which inputs are made up it is the same, told with what to do or without."""
-    message = message.replace(INSTALL, "")
+    message = re.sub(re.escape(INSTALL).replace(r"\{\}", ".*"), "", message)
     return re.sub(
         r"^(made-up inputs|its own inputs|(recording|the program|running) .+?( compiled)?): ", "", message
     )
@@ -351,16 +352,22 @@ class _Told:
         self.ran = False  # whether anything was run
         self.made: list[str] = []  # for what inputs were made up, and which
         self.left: list[Mapping[str, str]] = []  # what has none, why, and what to write
+        self.lacking: list[str] = []  # packages that are not installed
 
     def notes(self) -> list[str]:
         """What became of the things in a file, each note of all of them."""
         found = [f"{self.where}: verified with made-up inputs: {', '.join(self.made)}"] if self.made else []
+        if self.lacking:
+            ways = [*filter(None, [how_to_install(self.lacking)]), "--python PATH names another interpreter"]
+            found.append(
+                f"{self.where}: not installed: {', '.join(self.lacking)} ({'; '.join(ways)}); what uses that is not run"
+            )
         if self.left:
             reasons: dict[str, list[str]] = {}
             for each in self.left:
                 reasons.setdefault(each["why"], []).append(each["name"])
             told = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
-            example = self.left[0]["example"]
+            example = next((each["example"] for each in self.left if each["example"]), "")
             advice = CANNOT.format(it="them" if len(self.left) > 1 else "it", example=example)
             what = f"no inputs could be made up for {told}; {advice}" if example else f"not run: {told}"
             found.append(f"{self.where}: {what}")
@@ -437,6 +444,8 @@ class _State:
             self.out.notes.append(message["text"])
         elif kind == "unmade":
             self.told.left.append(message)
+        elif kind == "lacking":
+            self.told.lacking += [each for each in message["packages"] if each not in self.told.lacking]
 
     def _hear_of_target(self, message: dict[str, Any]) -> None:
         name, how = message["name"], message["how"]
@@ -467,7 +476,8 @@ class _State:
         place = failure.place
         text = f"{what}: {failure}" if what else str(failure)
         if failure.type == MISSING and self.job.kind != "run":  # of a script the way that is left tells it
-            text += INSTALL
+            command = how_to_install(re.findall(r"named '(\w+)", failure.message))
+            text += INSTALL.format(command and f" ({command})")
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
         self.out.problems.append(Problem(self.where, text))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.dynamic.conftest import needs_torch
+from tests.dynamic.conftest import Project, needs_torch
 
 pytestmark = needs_torch
 
@@ -390,3 +390,54 @@ def test_what_has_its_inputs_is_built_small_where_they_run(tmp_path: Any) -> Non
     )
     found = {each.name: (each.how, each.function.width) for each in from_file(str(path), print)}  # type: ignore[union-attr]
     assert found == {"Any": ("dummy_inputs, of a small configuration", 8), "Large": ("dummy_inputs", 1024)}
+
+
+LACKING = """
+    import torch
+    from not_there import loss, rearrange
+    from not_there.registry import MODELS, check
+    import not_there, not_there.layers.drop as drop
+
+    try:
+        import not_there_either
+        there = True
+    except ImportError:
+        there = False
+
+    log = not_there.get_logger(__name__)
+
+    @MODELS.register("net")
+    class Net(torch.nn.Module):
+        def forward(self, x: drop.Batch["n d"]) -> torch.Tensor:
+            if x.sum() > 0:  # HERE
+                return x + 1
+            return x + there
+
+    class Uses(Net):
+        def forward(self, x):
+            if x.sum() > 0:  # HERE
+                x = x + 1
+            return rearrange(x, "a b -> b a")
+
+    class Made(drop.Base):
+        def forward(self, x):
+            return x
+
+    @check
+    def checked(x: torch.Tensor) -> torch.Tensor:
+        print(1)  # HERE
+        return x
+"""
+
+
+def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
+    result = project.verify(project.write("net.py", LACKING), further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed", "unreached", "unreached"]
+    assert result.problems == []
+    for said in (
+        "not installed: not_there (--python PATH names another interpreter); what uses that is not run",
+        "Uses (no call of it ran, the nearest raised NotInstalled: it uses not_there.rearrange, and not_there is not",
+        "Made (not_there.layers.drop.Base, which it is made of, is not installed)",
+        "checked (no call of it ran, the nearest raised NotInstalled: it uses not_there.registry.check,",
+    ):
+        assert any(said in note for note in result.notes), result.notes

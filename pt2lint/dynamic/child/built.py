@@ -22,6 +22,8 @@ from typing import Any
 
 import torch
 
+from .placeholders import name_behind
+
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
 # What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds.
@@ -94,6 +96,8 @@ class Arguments:
         kind = parameter.annotation
         if isinstance(kind, str):
             kind = getattr(inspect.getmodule(cls), kind, kind)
+        if name_behind(kind):
+            kind = parameter.empty
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return next(iter(kind))
         if not text and CONFIGURATION.match(name):
@@ -208,7 +212,7 @@ def smaller(name: str, known: Any, width: int) -> Any:
 
 def annotation_text(parameter: inspect.Parameter) -> str:
     annotation = parameter.annotation
-    if annotation is inspect.Parameter.empty:
+    if annotation is inspect.Parameter.empty or name_behind(annotation):
         return ""
     dims = getattr(annotation, "dim_str", None)  # jaxtyping: Float[Tensor, "batch width"]
     if dims is not None:

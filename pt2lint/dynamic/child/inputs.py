@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from .built import WIDTH, Arguments
+from .placeholders import Placeholders
 from .probes import as_before
 from .targets import Later, Target, cloned
 
@@ -42,6 +43,23 @@ def import_path(path: str) -> ModuleType:
                 raise
             sys.path.append(folder)
     return _imported(path)
+
+
+def import_in_part(path: str, lack: Callable[[list[str]], None]) -> ModuleType:
+    """Import a Python file, with placeholders for packages that are not installed, whose names `lack` is given; where
+    it cannot be imported with these either, what is raised without them."""
+    try:
+        return import_path(path)
+    except ModuleNotFoundError:
+        with Placeholders(lambda package: _folder_with(package, os.path.realpath(path)) is not None) as made:
+            try:
+                module = import_path(path)
+            except Exception:
+                module = None
+        if module is None:
+            raise
+        lack(made.names)
+        return module
 
 
 def _folder_with(name: str, path: str) -> str | None:
@@ -233,10 +251,12 @@ def from_function(name: str) -> list[Target | Later]:
     return targets_from(value, f"inputs {name}", name, sys.modules.get(module))
 
 
-def from_file(path: str, tell: Callable[[str, str], None]) -> list[Target | Later]:
+def from_file(
+    path: str, tell: Callable[[str, str], None], lack: Callable[[list[str]], None] = lambda packages: None
+) -> list[Target | Later]:
     """Way 3: what the file has already. Empty where it has nothing; `tell` is given the name of a class that cannot be
-    built or asked, and what is in the way."""
-    module: Any = import_path(path)
+    built or asked, and what is in the way, `lack` the packages that are not installed."""
+    module: Any = import_in_part(path, lack)
     targets: list[Target | Later] = []
 
     def own(name: str) -> Callable[..., Any] | None:

@@ -134,10 +134,13 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
     def tell(name: str, why: str, example: str = "") -> None:
         wire.send("unmade", name=name, why=why, example=example)
 
+    def lack(packages: list[str]) -> None:
+        wire.send("lacking", packages=packages)
+
     if kind == "inputs":
         return inputs.from_function(what)
     if kind == "file":
-        return inputs.from_file(what, tell)
+        return inputs.from_file(what, tell, lack)
     if kind == "run":
         from . import harvest
 
@@ -149,4 +152,4 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
         return []
     from . import made_up
 
-    return made_up.targets(what, tell)
+    return made_up.targets(what, tell, lack)

@@ -19,7 +19,8 @@ from typing import Any
 import torch
 
 from .built import WIDTH, Arguments, annotation_text, listed, takes_arguments
-from .inputs import has_forward, import_path
+from .inputs import has_forward, import_in_part
+from .placeholders import name_behind
 from .probes import as_before
 from .search import Search
 from .targets import Later, Target
@@ -34,11 +35,15 @@ PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
 
 
-def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Later]:
+def targets(
+    path: str,
+    tell: Callable[[str, str, str], None],
+    lack: Callable[[list[str]], None] = lambda packages: None,
+) -> list[Later]:
     """Targets for the modules and compiled functions of a file, with inputs that are found to run once one is made: a
     search without an end costs the others nothing. Of those for which none is found `tell` is given the name, what is
-    in the way, and what a user may write."""
-    module = import_path(path)
+    in the way, and what a user may write; `lack` the packages that are not installed."""
+    module = import_in_part(path, lack)
     found: list[Later] = []
     for name, value in list(vars(module).items()):
         # A decorator may have made another class of it, in its own module.
@@ -46,6 +51,10 @@ def targets(path: str, tell: Callable[[str, str, str], None]) -> list[Later]:
         if all(getattr(each, "__module__", None) != module.__name__ for each in made_of):
             continue
         make: Callable[[], Target | str]
+        if isinstance(value, type) and (behind := name_behind(value)):
+            if hasattr(value, "forward"):
+                tell(name, f"{behind}, which it is made of, is not installed", "")
+            continue
         if isinstance(value, type) and issubclass(value, torch.nn.Module):
             if not has_forward(value):
                 continue
