@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.finding import Finding
@@ -15,6 +16,11 @@ _INPUT_FUNCTIONS = {"example_inputs", "get_inputs"}
 _INPUT_ATTRIBUTES = {"example_input_array", "dummy_inputs"}
 
 
+# Values of optional parameters by name, None for any that is not None; and the lines of the functions that have them.
+Given = tuple[tuple[tuple[str, Any], ...], tuple[int, ...]]
+MOST_GIVEN = 4  # for a file
+
+
 @dataclass(frozen=True)
 class Job:
     """One child run: a way of finding inputs, and what to find them in.
@@ -22,7 +28,7 @@ class Job:
     kind: "inputs" (MODULE:FUNCTION), "file" (what the file has), "run" (harvest a program), "program" (the
     program as it stands), "made_up". `covers` are the real paths of the files it speaks for, none for all.
     `otherwise` are the further ways, in order, to try where this one leads to no call; `captures` the settings of
-    Dynamo that its program turns on, where that is not run.
+    Dynamo that its program turns on, where that is not run; `given` what made-up inputs have besides (asked_for).
     """
 
     kind: str
@@ -30,6 +36,7 @@ class Job:
     covers: tuple[str, ...] = ()
     otherwise: tuple[Job, ...] = ()
     captures: tuple[str, ...] = ()
+    given: tuple[Given, ...] = ()
 
     @property
     def label(self) -> str:
@@ -55,11 +62,49 @@ def worth_inputs(findings: Iterable[Finding], paths: Iterable[str]) -> frozenset
     return frozenset({os.path.realpath(finding.path) for finding in findings} | named)
 
 
-def plan(sources: Mapping[str, str], wanted: Collection[str], options: VerifyOptions) -> list[Job]:
+def asked_for(findings: Iterable[Finding]) -> dict[str, tuple[Given, ...]]:
+    """What the conditions of graph breaks ask of optional parameters, by real paths: `mask is not None`, `causal`."""
+    found: dict[str, dict[Given, None]] = {}
+    for finding in findings:
+        values = dict(filter(None, map(_asked_for, finding.when)))
+        if finding.is_graph_break and values:
+            lines = (finding.line, *(step.line for step in finding.flow if step.path == finding.path))
+            found.setdefault(os.path.realpath(finding.path), {})[tuple(values.items()), lines] = None
+    return {path: tuple(given)[:MOST_GIVEN] for path, given in found.items()}
+
+
+def _asked_for(condition: str) -> tuple[str, Any] | None:
+    """The name of a parameter, and the value that a condition asks for: None for any but None."""
+    try:
+        test = ast.parse(condition, mode="eval").body
+    except SyntaxError:
+        return None
+    wants = True
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, wants = test.operand, False
+    if isinstance(test, ast.Name):
+        return test.id, wants
+    if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
+        operator, value = test.ops[0], test.comparators[0]
+        if isinstance(value, ast.Constant) and wants:
+            if value.value is None and isinstance(operator, ast.IsNot):
+                return test.left.id, None
+            if isinstance(value.value, (str, int)) and isinstance(operator, ast.Eq):
+                return test.left.id, value.value
+    return None
+
+
+def plan(
+    sources: Mapping[str, str],
+    wanted: Collection[str],
+    options: VerifyOptions,
+    given: Mapping[str, tuple[Given, ...]] | None = None,
+) -> list[Job]:
     """The jobs for the files (real path -> text).
 
     The first way that applies: --inputs, --run, the project's targets; else for each file what it has
-    itself, its own __main__, and for files in `wanted` (worth_inputs) made-up inputs.
+    itself, its own __main__, and for files in `wanted` (worth_inputs) made-up inputs, with what is `given` besides
+    (asked_for).
     """
     if options.inputs:
         return [Job("inputs", name) for name in options.inputs]
@@ -84,7 +129,8 @@ def plan(sources: Mapping[str, str], wanted: Collection[str], options: VerifyOpt
         if _is_script(tree):
             ways.append(Job("run", _quoted(path), (path,)))
         if options.made_up and path in wanted:
-            ways.append(Job("made_up", path, (path,), captures=captures))
+            besides = (given or {}).get(path, ())
+            ways.append(Job("made_up", path, (path,), captures=captures, given=besides))
         if ways:
             jobs.append(replace(ways[0], otherwise=tuple(ways[1:])))
         if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -243,7 +244,7 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "        raise ValueError('nothing will do')\n"
     )
     found, said = made(tmp_path / "shapes_made_up.py")
-    assert found["Words"] == "made-up inputs: x float32[2, 8], reduce 'mean'"
+    assert found["Words"] == "made-up inputs: x float32[2, 8], reduce 'mean', norm=rms, act=gelu"
     assert found["Lookup"].startswith("made-up inputs: input_ids int64")
     assert found["Nothing"] == "made-up inputs: x None"
     assert said.pop("Exits") == "no call of it ran, the nearest ended the process; Exits(), (x,)"
@@ -441,3 +442,76 @@ def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
         "checked (no call of it ran, the nearest raised NotInstalled: it uses not_there.registry.check,",
     ):
         assert any(said in note for note in result.notes), result.notes
+
+
+def test_a_condition_on_an_optional_parameter_is_met(project: Project) -> None:
+    path = project.write(
+        "masked.py",
+        """
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, mask=None, kind="sum", causal=False):
+                if mask is not None:
+                    print(1)  # HERE
+                    x = x * mask
+                if kind == "mean" and causal:
+                    print(2)  # HERE
+                return x
+        """,
+    )
+    conditions = [("mask is not None",), ("kind == 'mean'", "causal")]
+    project.findings = [
+        replace(each, when=when) for each, when in zip(project.findings, conditions, strict=True)
+    ]
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed", "confirmed"]
+    assert [sorted(each.evidence["targets"]) for each in result.findings] == [
+        ["Net with mask (eval)", "Net with mask (train)"],
+        ["Net with kind, causal (eval)", "Net with kind, causal (train)"],
+    ]
+
+
+def test_what_a_class_is_built_with_is_found() -> None:
+    import torch
+
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    class Around(torch.nn.Module):
+        def __init__(self, reader, sizes: list[int], names: dict[str, int] | None, fast=True):  # type: ignore[no-untyped-def]
+            super().__init__()
+            if fast:
+                raise ImportError("no fast kernels")
+            self.reader = reader
+            self.layers = torch.nn.Sequential(*(torch.nn.Linear(reader.width, size) for size in sizes))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layers(self.reader.infer(self.reader(x)))
+
+    class Chain(torch.nn.Sequential):  # of nothing
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return super().forward(x) + y
+
+    made = made_for_class("Around", Around)
+    assert not isinstance(made, str), made
+    assert made.how.endswith("sizes=(8, 8), fast=False, reader={'width': 8}"), made.how
+    assert not isinstance(made_for_class("Chain", Chain), str)
+
+
+def test_a_word_that_the_error_names_is_tried() -> None:
+    import torch
+
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    class Pooled(torch.nn.Module):
+        def __init__(self, pool) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            if pool not in ("sum", "mean"):
+                raise ValueError(f"pool should be 'mean' or 'sum', not {pool}")
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x
+
+    made = made_for_class("Pooled", Pooled)
+    assert not isinstance(made, str)
+    assert made.how.endswith("pool=mean")

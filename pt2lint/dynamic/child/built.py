@@ -26,6 +26,7 @@ from .placeholders import name_behind
 
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
+MOST_OTHERS = 8  # values that are tried where a class cannot be built with those that it was given
 # What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds.
 MOST_FILES = 60
 MOST_BYTES = 300_000
@@ -60,7 +61,11 @@ class Passed(torch.nn.Module):
     """Stands for a module that another one is built around: gives back what it is called with first."""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return args[0] if args else next(iter(kwargs.values()), None)
+        return given_back(*args, **kwargs)
+
+
+def given_back(*args: Any, **kwargs: Any) -> Any:
+    return args[0] if args else next(iter(kwargs.values()), None)
 
 
 class Arguments:
@@ -110,15 +115,26 @@ class Arguments:
         ):
             self.configs.append({} if use is dict or text == "dict" else argparse.Namespace())
             return self.configs[-1]
+        if use is Passed and not text:
+            self.configs.append(Passed())
+            return self.configs[-1]
         if use is torch.nn.ModuleList and not re.search(r"int|float|str", text):
             return [Passed(), Passed()]
         if re.search(r"\bCallable\b|\bModule\b", text) or (not text and not use and MODULE.search(name)):
             # What makes a module (`norm_layer: Callable[..., nn.Module]`), or one.
-            return torch.nn.Identity if re.search(r"(?i)type\[|\[.*\bModule\]$", text) else Passed()
+            if re.search(r"(?i)type\[|\[.*\bModule\]$", text):
+                return torch.nn.Identity
+            self.configs.append(Passed())
+            return self.configs[-1]
         if isinstance(use, int) and re.search(r"^$|(?i:list|tuple|sequence|iterable)(?!.*str)", text):
             return (named_value(name.rstrip("s"), self.width),) * use
         if "bool" in text:
             return False
+        if found := re.search(r"(?i)^(typing\.)?(list|sequence|iterable|tuple)\[int", text):
+            return [named_value(name.rstrip("s"), self.width)] * max(2, text[found.end() - 3 :].count("int"))
+        number = re.fullmatch(r"(typing\.)?(Optional\[)?(int|float)\]?( \| None)?", text)
+        if re.search(r"\bOptional\b|\bNone\b", text) and not number:
+            return None
         if "str" in text or (text and not re.search(r"int|float|^$", text)):
             raise TypeError(f"no value for `{name}: {text}`")
         return 0.5 if text == "float" else named_value(name, self.width)
@@ -132,6 +148,30 @@ class Arguments:
                 if not self.teach(error):
                     raise
 
+    def build_somehow(self) -> Any:
+        """An instance; where that fails (`flash=True` by default wants a package, `mode should be 'sum' or 'mean'`),
+        with a word that the error names for a parameter, or with one flag the other way round."""
+        try:
+            return self.build()
+        except (Exception, SystemExit) as error:
+            parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
+            words = re.findall(r"""['"](\w+)['"]""", str(error))
+            others = [
+                (p.name, word)
+                for p in parameters
+                if re.search(rf"\b{p.name}\b", str(error))
+                for word in words
+            ]
+            flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
+            others += [(p.name, not p.default) for p in flags]
+            for name, value in others[:MOST_OTHERS]:
+                before = dict(self.values)
+                self.values[name] = value
+                with contextlib.suppress(Exception, SystemExit):
+                    return self.build()
+                self.values = before
+            raise
+
     def teach(self, error: BaseException) -> bool:
         """Give a stand-in the name for which it was asked in vain; False where the error is about something else."""
         if sum(len(each if isinstance(each, dict) else vars(each)) for each in self.configs) >= MOST_ASKED:
@@ -143,7 +183,8 @@ class Arguments:
             name = getattr(error, "name", None)
             if not any(asked is each for each in self.configs) or not name:
                 return False
-            vars(asked)[name] = self._known(name, vars(asked))
+            method = isinstance(asked, Passed) and f".{name}" in _called(self.cls)
+            vars(asked)[name] = given_back if method else self._known(name, vars(asked))
             return True
         name = error.args[0] if isinstance(error, KeyError) and error.args else None
         lacking = [each for each in self.configs if isinstance(each, dict) and name not in each]
@@ -176,11 +217,16 @@ class Arguments:
     def said(self) -> dict[str, Any]:
         """The numbers among the values, for the user to read."""
         found: dict[str, Any] = {
-            key: value for key, value in self.values.items() if isinstance(value, (int, float, tuple))
+            key: value for key, value in self.values.items() if isinstance(value, (int, float, str, tuple))
         }
         for key, value in self.values.items():
             if any(value is each for each in self.configs):
-                found[key] = value if isinstance(value, dict) else vars(value)
+                held = value if isinstance(value, dict) else vars(value)
+                if isinstance(value, Passed):  # a module has more than it was asked for
+                    held = {k: v for k, v in held.items() if type(v) is int}
+                    if not held:
+                        continue
+                found[key] = held
         return found
 
 
@@ -238,12 +284,18 @@ def listed(text: str) -> list[Any]:
 def _uses(cls: Any) -> dict[str, Any]:
     """What the constructor does with its parameters: `argparse.Namespace` where it reads attributes of one, `dict`
     where it takes words from it, `ModuleList` where it makes one of it, the number of elements where it takes these or
-    loops over it."""
+    loops over it; `Passed` where a method calls what is kept of it (`self.name = name`)."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
     except (OSError, TypeError, SyntaxError):
         return {}
-    found: dict[str, Any] = {}
+    called = _called(cls)
+    found: dict[str, Any] = {
+        node.value.id: Passed
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
+        if any(ast.unparse(target) in called for target in node.targets)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if not any(hasattr(kind, node.attr) for kind in (str, list, dict, torch.Tensor, torch.nn.Module)):
@@ -261,6 +313,19 @@ def _uses(cls: Any) -> dict[str, Any]:
             for name in _gone_through(node):
                 found.setdefault(name, 2)
     return found
+
+
+@functools.cache
+def _called(cls: Any) -> set[str]:
+    """What the methods of a class call: `self.net`, and `.encode` of anything."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError, SyntaxError):
+        return set()
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {ast.unparse(each) for each in called} | {
+        f".{e.attr}" for e in called if isinstance(e, ast.Attribute)
+    }
 
 
 def _gone_through(node: ast.AST) -> Iterator[str]:

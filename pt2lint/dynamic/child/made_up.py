@@ -12,6 +12,7 @@ import contextlib
 import copy
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -25,8 +26,9 @@ from .probes import as_before
 from .search import Search
 from .targets import Later, Target
 
+OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
-EDGES = (32, 64, 224)  # of images
+EDGES = (32, 64, 28, 84, 224)  # of images
 MOST_LATER = 12  # shapes of other sizes that are tried
 WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|timesteps?|steps?|t|seqs?)$")
 LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
@@ -35,14 +37,27 @@ PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
 
 
+def leave_the_network_alone() -> None:
+    """Have no weights downloaded for modules that nobody asked to build: what is in a cache is there."""
+
+    def refuse(url: str, *args: Any, **kwargs: Any) -> None:
+        raise OSError(f"made-up inputs download nothing, and {url} is not in the cache")
+
+    torch.hub.download_url_to_file = refuse
+    for name in OFFLINE:
+        os.environ.setdefault(name, "1")
+
+
 def targets(
     path: str,
     tell: Callable[[str, str, str], None],
     lack: Callable[[list[str]], None] = lambda packages: None,
+    given: Sequence[Any] = (),
 ) -> list[Later]:
     """Targets for the modules and compiled functions of a file, with inputs that are found to run once one is made: a
     search without an end costs the others nothing. Of those for which none is found `tell` is given the name, what is
-    in the way, and what a user may write; `lack` the packages that are not installed."""
+    in the way, and what a user may write; `lack` the packages that are not installed. What is `given` (plan.Given) is
+    given to the functions at its lines besides, in a target of its own."""
     module = import_in_part(path, lack)
     found: list[Later] = []
     for name, value in list(vars(module).items()):
@@ -50,7 +65,7 @@ def targets(
         made_of = value.__mro__ if isinstance(value, type) else (value,)
         if all(getattr(each, "__module__", None) != module.__name__ for each in made_of):
             continue
-        make: Callable[[], Target | str]
+        make: Callable[..., Target | str]
         if isinstance(value, type) and (behind := name_behind(value)):
             if hasattr(value, "forward"):
                 tell(name, f"{behind}, which it is made of, is not installed", "")
@@ -66,7 +81,45 @@ def targets(
         else:
             continue
         found.append(Later(name, functools.partial(_made_or_told, name, value, make, tell)))
+        for besides in _for_function(getattr(value, "forward", value), given):
+            named = f"{name} with {', '.join(besides)}"
+            found.append(Later(named, functools.partial(_made, named, make, besides)))
     return found
+
+
+def _for_function(function: Any, given: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """What is given to a function besides: what it need not be given, and has not by default."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        parameters = inspect.signature(function).parameters
+    except (OSError, TypeError, ValueError):
+        return
+    seen: list[dict[str, Any]] = []
+    for values, places in given:
+        optional = {each: value for each, value in values if _need_not_be(parameters.get(each), value)}
+        if optional and optional not in seen and any(first <= line < first + len(lines) for line in places):
+            seen.append(optional)
+            yield optional
+
+
+def _need_not_be(parameter: inspect.Parameter | None, value: Any) -> bool:
+    """Whether a parameter has a default that is another than a value; None stands for any value but None."""
+    if parameter is None or parameter.default is parameter.empty:
+        return False
+    return (
+        parameter.default is None
+        if value is None
+        else parameter.default is not value and parameter.default != value
+    )
+
+
+def _made(name: str, make: Callable[..., Target | str], besides: dict[str, Any]) -> Target | None:
+    """A target with what is given besides; None where that does not run, as the one without is told."""
+    made = make(also=besides)
+    if not isinstance(made, Target):
+        return None
+    made.name = name
+    return made
 
 
 def _made_or_told(
@@ -113,8 +166,9 @@ def takes_tensors(function: Callable[..., Any]) -> bool:
     return any("Tensor" in annotation_text(p) for p in inspect.signature(function).parameters.values())
 
 
-def made_for_class(name: str, cls: Any) -> Target | str:
-    """The class built with small sizes, and inputs that its forward takes; else what is in the way."""
+def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> Target | str:
+    """The class built with small sizes, and inputs that its forward takes; else what is in the way. `also` are values
+    of parameters of its forward that may be left out, None for one that is to be found."""
     trouble, of_calls = "", ""
     for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
         try:
@@ -122,11 +176,11 @@ def made_for_class(name: str, cls: Any) -> Target | str:
             if not small and not arguments.configs and arguments.values == Arguments(cls, width, True).values:
                 continue
             with as_before():
-                instance = arguments.build()
+                instance = arguments.build_somehow()
         except (Exception, SystemExit) as error:
             trouble = trouble or f"to build it raised {type(error).__name__}: {error}".split("\n")[0][:200]
             continue
-        target = made_for(name, instance, arguments)
+        target = made_for(name, instance, arguments, also)
         if isinstance(target, Target):
             return target
         of_calls = of_calls or target
@@ -134,33 +188,43 @@ def made_for_class(name: str, cls: Any) -> Target | str:
 
 
 def made_for(
-    name: str, function: Callable[..., Any], arguments: Arguments | None = None, also: str = ""
+    name: str,
+    function: Callable[..., Any],
+    arguments: Arguments | None = None,
+    also: dict[str, Any] | None = None,
 ) -> Target | str:
     """The first inputs with which the callable runs, in words what is in the way if the search ends without.
 
-    `arguments` makes it once more, with fake parameters, for the search on fake tensors; `also` is a parameter that
-    may be left out and is given.
+    `arguments` makes it once more, with fake parameters, for the search on fake tensors; `also` are parameters that
+    may be left out and are given, with their values, None where one is to be found.
     """
+    also = also or {}
     module = function if isinstance(function, torch.nn.Module) else None
-    signature = inspect.signature(module.forward if module else function)
-    parameters = [*wanted(signature), *([signature.parameters[also]] if also else [])]
+    signature = inspect.signature(function if module is None else module.forward)
+    parameters = [each for each in wanted(signature) if each.name not in also]
+    parameters += [signature.parameters[each] for each in also]
     built = arguments.said() if arguments else {}
     shapes = list(dict.fromkeys(likely_shapes(module, built)))
     layers = [] if module is None else sizes_of(module)
 
     def call(values: Sequence[Any]) -> Any:
         named = list(zip(parameters, values))  # noqa: B905 -- Python 3.9
-        by_name = {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY or p.name == also}
+        by_name = {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY or p.name in also}
         return tuple(value for p, value in named if p.name not in by_name), by_name
 
     choices = [
-        [*candidates(parameter, layers, shapes), *([] if parameter.default is parameter.empty else [None])]
+        [also[parameter.name]]
+        if also.get(parameter.name) is not None
+        else [
+            *candidates(parameter, layers, shapes),
+            *([] if parameter.default is parameter.empty or parameter.name in also else [None]),
+        ]
         for parameter in parameters
     ]
     search = Search(choices, call, arguments.teach if arguments else None)
     untouched = function
     with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
-        untouched = copy.deepcopy(function) if module else function
+        untouched = function if module is None else copy.deepcopy(function)
     for picked in search.runnable(function, arguments.build if arguments else None):
         if search.taught and arguments:
             with as_before():
@@ -173,7 +237,7 @@ def made_for(
     for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
         left_out = each.default is None and each not in parameters
         if left_out and not also and re.search(rf"\b{each.name}\b", search.trouble):
-            return made_for(name, untouched, arguments, each.name)
+            return made_for(name, untouched, arguments, {each.name: None})
     return f"no call of it ran, the nearest {search.trouble}" if search.trouble else "no call of it ran"
 
 
@@ -190,6 +254,9 @@ def candidates(
     if words := listed(text):
         yield words[0]
         return
+    text = re.sub(
+        r"^(int|float|bool)(?=\[)", lambda kind: f"{kind[0].capitalize()}Tensor", text
+    )  # int["b n"]
     if text in ("int", "float", "bool"):
         yield {"int": 2, "float": 0.5, "bool": True}[text]
         return
@@ -260,7 +327,7 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
     }
     lengths = [LENGTH, *(v for k, v in said.items() if type(v) is int and LENGTHS.search(k) and 0 < v < 4096)]
     later: list[tuple[int, ...]] = []
-    for layer in sizes_of(module) if module else ():
+    for layer in () if module is None else sizes_of(module):
         if isinstance(layer, (torch.nn.Linear, torch.nn.LayerNorm)):
             last = layer.in_features if isinstance(layer, torch.nn.Linear) else layer.normalized_shape[-1]
             yield BATCH, last
@@ -292,7 +359,7 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
 
 def image_sizes(module: torch.nn.Module | None) -> Iterator[int]:
     """The sizes of images that the module or a part of it has written down."""
-    for part in module.modules() if module else ():
+    for part in () if module is None else module.modules():
         for name in IMAGE_SIZES:
             size = getattr(part, name, None)
             size = size[0] if isinstance(size, (tuple, list)) and size else size
