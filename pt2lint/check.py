@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pt2lint.finding import Finding, Problem, RulePage, Severity
-from pt2lint.project import entries, process_settings, suppress
+from pt2lint.project import elsewhere, entries, suppress
 from pt2lint.project.across import (
     with_alike_told_once,
     with_causes_told_once,
@@ -409,13 +409,13 @@ def _settle(
     """Leave out what is not wanted, apply the comments, and report those that silence nothing."""
     by_path: dict[str, list[Finding]] = {path: [] for path in checked.sources}
 
-    def made_settings(path: str) -> list[str]:
+    def done(path: str) -> list[str]:
         with contextlib.suppress(OSError):
-            return known.made_settings(path, partial(_content, checked.texts, path))
+            return known.done(path, partial(_content, checked.texts, path))
         return []
 
     def weighed(some: Sequence[Finding]) -> list[Finding]:
-        return process_settings.weighed(some, checked.files, made_settings)
+        return elsewhere.weighed(some, checked.files, done)
 
     for finding in over_files(weighed, found, checked.problems):
         by_path.setdefault(finding.path, []).append(finding)

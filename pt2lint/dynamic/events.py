@@ -48,7 +48,6 @@ class Recompile:
     line: int
     function: str
     guards: tuple[str, ...] = ()
-    resumed_at: int | None = None
     limit: str | None = None
     limit_value: int | None = None
 
@@ -137,11 +136,8 @@ def run_from(message: Mapping[str, Any]) -> Run:
             breaks.append(_break(fields, said[number + 1 :]))
         elif kind == "recompile":
             recompiles.append(
-                Recompile(
-                    fields["path"], fields["line"], fields["function"],
-                    tuple(fields["guards"]), fields.get("resumed_at"),
-                )
-            )  # fmt: skip
+                Recompile(fields["path"], fields["line"], fields["function"], tuple(fields["guards"]))
+            )
         elif kind == "limit":
             recompiles.append(
                 Recompile(

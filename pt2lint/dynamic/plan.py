@@ -10,7 +10,7 @@ from typing import Any
 
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.finding import Finding
-from pt2lint.project.process_settings import home, made_in
+from pt2lint.project.elsewhere import done_in, home
 
 _INPUT_FUNCTIONS = {"example_inputs", "get_inputs"}
 _INPUT_ATTRIBUTES = {"example_input_array", "dummy_inputs"}
@@ -113,7 +113,7 @@ def plan(
     if options.targets:
         return [Job("inputs", name) for name in options.targets]
     jobs: list[Job] = []
-    makers = [(home(path), made_in(text.encode())) for path, text in sources.items()]
+    makers = [(home(path), done_in(text.encode())) for path, text in sources.items()]
     for path, source in sources.items():
         if "torch" not in source:
             continue

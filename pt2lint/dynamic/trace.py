@@ -24,7 +24,6 @@ from pt2lint.finding import Finding, Problem
 _RECORD = re.compile(r"^[VIWEC]\d{4}[^\]]*\] (\{.*)$")
 _WANTED = ("dynamo_graph_break_reason", "recompile_reasons", "dynamo_output_graph", "compilation_metrics")
 _TRACED = re.compile(r"# File: (?P<path>.+?):(?P<line>\d+) in ")
-_RESUMED = re.compile(r"^torch_dynamo_resume_in_.+_at_(\d+)$")
 
 
 def read_traces(
@@ -190,13 +189,11 @@ def _recompile(
     metrics = functions.get(fields["compile_id"])
     if not metrics or not metrics.get("co_filename"):
         return {}
-    resumed = _RESUMED.match(metrics["co_name"])
     return {
         "path": here(metrics["co_filename"]),
         "line": metrics["co_firstlineno"],
         "function": function_name(metrics["co_name"]),
         "guards": fields["guards"],
-        "resumed_at": int(resumed[1]) if resumed else None,
     }
 
 

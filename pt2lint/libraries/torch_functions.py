@@ -53,6 +53,7 @@ SAME = frozenset(
 )
 WHY_GAPS = "Dynamo takes no `out=` that lies in memory with gaps"
 WITHOUT_GAPS = "Assign what it returns instead: `rows[:, 0] = torch.add(x, y)`"
+FILLED = "`torch.empty(size).fill_(value)` takes a tensor: give it the dtype and the device of the value"
 FOUND = ("values", "indices")  # what functions return that say where they found it
 SIZED = frozenset("zeros ones empty rand randn".split())
 FUNCTIONAL = (
@@ -288,7 +289,6 @@ DECORATING = (
     "torch._dynamo.config.patch",
 )
 
-FILLED = "`torch.empty(size).fill_(value)` takes a tensor: give it the dtype and the device of the value"
 UNTRACED = (
     (
         "torch.jit",

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from pt2lint.project.across import made_from
-from pt2lint.project.process_settings import made_in
+from pt2lint.project.elsewhere import done_in
 from pt2lint.project.statements import Where, place_in
 from pt2lint.project.suppress import Comment, comments, may_be_ours
 
@@ -102,9 +102,9 @@ class Known:
 
         return bool(self._asked(path, "silenced", look))
 
-    def made_settings(self, path: str, read: Callable[[], bytes]) -> list[str]:
-        """The settings of torch._dynamo that the file turns on."""
-        return list(self._asked(path, "settings", lambda: made_in(read())))
+    def done(self, path: str, read: Callable[[], bytes]) -> list[str]:
+        """The settings of torch._dynamo that the file turns on, and the prefix that it takes off."""
+        return list(self._asked(path, "settings", lambda: done_in(read())))
 
     def comments(self, path: str) -> list[Comment]:
         """The suppressions in the file."""

@@ -975,7 +975,7 @@ def test_a_defect_costs_what_failed_and_one_line(
     told = sorted((row["path"], row["line"], row["code"]) for row in rows(capsys, "."))
     owner, name = {
         "settings": ("pt2lint.fixes.once", "settings_once"),
-        "weighed": ("pt2lint.project.process_settings", "weighed"),
+        "weighed": ("pt2lint.project.elsewhere", "weighed"),
     }.get(step, ("pt2lint.check", step))
     done = getattr(importlib.import_module(owner), name)
 

@@ -21,7 +21,7 @@ TRACED = re.compile(r"^TRACE starts_line (?P<path>.+?):(?P<line>\d+) in (?P<func
 RECOMPILED = re.compile(r"^Recompiling function (?P<function>.+?) in (?P<path>.+):(?P<line>\d+)\s*$", re.M)
 LIMIT = re.compile(r"torch\._dynamo hit config\.(?P<limit>\w+)(?: \((?P<value>\d+)\))?")
 LIMIT_FUNCTION = re.compile(r"function: '(?P<function>.+?)' \((?P<path>.+):(?P<line>\d+)\)")
-RESUMED = re.compile(r"^torch_dynamo_resume_in_(?P<function>.+)_at_(?P<line>\d+)$")
+RESUMED = re.compile(r"^torch_dynamo_resume_in_(.+)_at_\d+$")
 SKIPS = (
     "Skipping the function and falling back to eager",
     "which results in a skip",
@@ -44,7 +44,7 @@ NO_RESUMING = ("we cannot resume from", "step triggered compile")
 def function_name(name: str) -> str:
     """A function's own name: Dynamo calls what follows a break torch_dynamo_resume_in_NAME_at_LINE."""
     resumed = RESUMED.match(name or "")
-    return resumed["function"] if resumed else name
+    return resumed[1] if resumed else name
 
 
 def read_stack(text: str) -> list[Frame]:
@@ -158,14 +158,11 @@ def read_recompile(message: str) -> dict[str, Any] | None:
     found = RECOMPILED.search(message)
     if not found:
         return None
-    resumed = RESUMED.match(found["function"])
     return {
         "function": function_name(found["function"]),
         "path": found["path"],
         "line": int(found["line"]),
         "guards": read_guards(message[found.end() :]),
-        # Where the code after a graph break was recompiled, the line of that break.
-        "resumed_at": int(resumed["line"]) if resumed else None,
     }
 
 

@@ -1,5 +1,5 @@
-"""What one file of the linted code does for others: settings of torch._dynamo, and what they keep in the graph; the
-names of what torch.compile wraps, from which it takes the prefix off."""
+"""What another file of the linted code has done already, so that a finding is but a note: it turns a setting of
+torch._dynamo on, or takes off the prefix that torch.compile puts before names."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ TAKEN_OFF = re.compile(rb"_orig_mod(?:\.[\"'{]|\\\.)")  # a text that ends so is
 OFFERED = re.compile(r"\bconfig\.(\w+) = True\b")
 
 
-def made_in(data: bytes) -> list[str]:
+def done_in(data: bytes) -> list[str]:
     """The settings that a file's text turns on, and the prefix that it takes off."""
-    made = sorted({name.decode() for name in MADE.findall(data)}) if b"dynamo" in data else []
-    return [*made, PREFIX] if TAKEN_OFF.search(data) else made
+    done = sorted({name.decode() for name in MADE.findall(data)}) if b"dynamo" in data else []
+    return [*done, PREFIX] if TAKEN_OFF.search(data) else done
 
 
 def weighed(
-    findings: Iterable[Finding], files: Iterable[str], made: Callable[[str], list[str]]
+    findings: Iterable[Finding], files: Iterable[str], done: Callable[[str], list[str]]
 ) -> list[Finding]:
-    """The findings, those a note that offer a setting which a file makes (`made`) for the code that they stand in: its
-    package, or what lies below its folder. So are those of a prefix that a file takes off."""
+    """The findings, those a note for whose code a file does what they ask for (`done`): it makes the setting that they
+    offer, or takes the prefix off. Its code is its package, or what lies below its folder."""
     places: dict[str, list[tuple[str, str]]] | None = None
     result = []
     for finding in findings:
         counts = finding.severity != "note" and not finding.note and finding.verdict is None
-        if counts and (names := _offered(finding)):
+        if counts and (names := _asked(finding)):
             if places is None:  # few runs ask
                 places = {}
                 for path in files:
-                    for name in made(path):
+                    for name in done(path):
                         places.setdefault(name, []).append((home(path), path))
             here = os.path.abspath(finding.path)
             by = next(
@@ -51,7 +51,7 @@ def weighed(
     return result
 
 
-def _offered(finding: Finding) -> list[str]:
+def _asked(finding: Finding) -> list[str]:
     if finding.code == PREFIXED:
         return [PREFIX]
     texts = [
