@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import FunctionNode, is_range, last_word, parameters_in, parts, walk
 from pt2lint.static.values import Ext, Func, Instance, Tensor, Value, options
 
@@ -62,6 +63,8 @@ class FixedSizes:
     def kept(self, call: ast.Call, func: Func, given: set[str], frame: Frame) -> None:
         """`avg_pool2d(x, x.shape[-1])`: a function of torch keeps the number as a constant."""
         callee, models = call.func, self.at.models
+        if dotted(callee) is None:
+            return  # `x.relu().relu()`: each call of a chain holds those before it
         value = self.at.expressions.quietly(callee, {}, frame)
         if not isinstance(value, Ext) or value.receiver is not None:
             return
