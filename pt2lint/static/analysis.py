@@ -148,7 +148,7 @@ class Analysis:
         ]
         # Who names roots has said what is compiled.
         offering = modules if self.roots == "modules" and not self.root_names else []
-        runs += [partial(interpreter.run_uncalled, m) for m in offering]
+        runs += [partial(interpreter.uncalled.run, m) for m in offering]
         for module, run in zip([*modules, *offering], runs, strict=True):
             named = any(inside(name, module.name, module.path) for name in self.root_names)
             if not named and not module.says("torch"):

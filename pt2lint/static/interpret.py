@@ -7,22 +7,19 @@ import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pt2lint.libraries import load
 from pt2lint.libraries.model import Models
 from pt2lint.op import Op
-from pt2lint.static.interpreter import left_out
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import (
-    HOOKED,
     INSPECTS,
     OPEN,
     PARTS,
     SELDOM,
     TESTED,
-    UNCALLED,
     Guard,
     Path,
     is_open,
@@ -33,41 +30,30 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
-from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
 from pt2lint.static.source.nodes import (
     BLOCKS,
     SIMPLE,
-    FunctionNode,
     Unit,
     last_word,
-    own_name,
-    parts,
     placed,
     unit_of,
     walk,
 )
 from pt2lint.static.source.project import Project
+from pt2lint.static.uncalled import Uncalled
 from pt2lint.static.values import (
-    UNKNOWN,
     Class,
-    Dict,
     Ext,
     Func,
     Instance,
     Partial,
-    Seq,
     Value,
     Wrapped,
     options,
 )
 
-if TYPE_CHECKING:
-    from pt2lint.static.interpreter.context import Context
-
-
-HOOKS_OF_CLASSES = ("pre_forward", "post_forward")
 MOST_VARIANTS = 2  # of a class by the parts that it is given, beyond what is compiled anyway
 
 
@@ -93,6 +79,7 @@ class Interpreter:
         self._class_statements: dict[Module, list[ast.ClassDef]] = {}
         self._compilers: dict[ast.AST, bool] = {}
         self._compiled_names: dict[ClassInfo, set[str]] = {}
+        self.uncalled = Uncalled(self)
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
 
     def run(
@@ -120,7 +107,7 @@ class Interpreter:
                 self.at.calls.roots.root(value, None)
             elif node in self.at.calls.roots.by_decorator:
                 self.at.calls.roots.root(Func(node, module), None)
-            elif roots == "tensors" and isinstance(value, Func) and self.takes_tensors(value):
+            elif roots == "tensors" and isinstance(value, Func) and self.uncalled.takes_tensors(value):
                 self.at.calls.roots.root(value, None)
         for name in names:
             self.run_named(module, inside(name, module.name, module.path) or [])
@@ -210,10 +197,10 @@ class Interpreter:
                 called = func.module.callees(name)
             else:
                 called = [part.func for part in walk(func.node) if isinstance(part, ast.Call)]
-            known = self._compilers[func.node] = any(self._is_compiler(callee, home) for callee in called)
+            known = self._compilers[func.node] = any(self.is_compiler(callee, home) for callee in called)
         return known
 
-    def _is_compiler(self, callee: ast.expr, home: Module) -> bool:
+    def is_compiler(self, callee: ast.expr, home: Module) -> bool:
         """Whether the name of what is called, in that file, is torch.compile's."""
         if not isinstance(callee, (ast.Name, ast.Attribute)):
             return False
@@ -372,194 +359,8 @@ class Interpreter:
         if known is None:
             known = self._compiled_names[cls] = set()
             if self._home_that_compiles(cls.module.name) is not None:
-                known |= {given for given, call in cls.gives() if self._is_compiler(call.func, cls.module)}
+                known |= {given for given, call in cls.gives() if self.is_compiler(call.func, cls.module)}
         return known
-
-    def run_uncalled(self, module: Module) -> None:
-        """What a package offers besides models: functions that are given tensors, callable objects, the steps of
-        optimizers. No root that was run so far calls them, but who compiles a program that does meets what is in
-        them."""
-        self.at.calls.roots.beside = True
-        try:
-            self._run_hooks(module)
-            if module.in_package:
-                self._run_offered(module)
-        finally:
-            self.at.calls.roots.beside = False
-
-    def _run_hooks(self, module: Module) -> None:
-        """Functions that are added to modules as hooks of their forward: Dynamo traces them with it. Where the same
-        function, or script, compiles the module, that is no assumption."""
-        with_module = (Guard("", HOOKED),)
-        adders = self.at.models.last_words("forward hook")
-        for cls in self.classes_of(module):
-            if self._is_hook(cls):
-                for method, node in self._methods(cls):
-                    if node.name in HOOKS_OF_CLASSES:
-                        self.at.calls.roots.root(method, None, with_module)
-        if not any(module.says(f"{word}(") for word in adders):
-            return
-        owners: list[tuple[Value, ast.AST]] = [(Func(n, module), n) for n in module.functions.values()]
-        for cls in self.classes_of(module):
-            owners += self._methods(cls)
-        for owner, body in [*owners, (UNKNOWN, module.tree)]:
-            compiled: set[str] | None = None
-            for call in walk(body) if owner is not UNKNOWN else hooked.statements(body):
-                if (
-                    not isinstance(call, ast.Call)
-                    or not isinstance(call.func, ast.Attribute)
-                    or call.func.attr not in adders
-                    or not call.args
-                ):
-                    continue
-                if compiled is None:
-                    compiled = hooked.compiled_names(body, lambda f: self._is_compiler(f, module))
-                told = bool(compiled) and hooked.is_part_of(call.func.value, body, compiled)
-                if owner is UNKNOWN and not told:
-                    continue  # what a script looks at without compiling
-                for hook in self._hooks(owner, call.args[0], module) or self._called(
-                    call.args[0], body, module
-                ):
-                    self.at.calls.roots.beside = not told
-                    self.at.calls.roots.root(hook, None, () if told else with_module)
-        self.at.calls.roots.beside = True
-
-    def _methods(self, cls: ClassInfo) -> list[tuple[Value, FunctionNode]]:
-        me = self.at.objects.instance(cls)
-        return [(self.at.classes.method_value(cls, node, me), node) for node in cls.methods.values()]
-
-    def _is_hook(self, cls: ClassInfo) -> bool:
-        """Whether its objects are hooks, of accelerate or diffusers, or of a project that does it as they do."""
-        own, foreign, _ = self.at.classes.bases(cls)
-        return any(self.at.models.plays(base, "base of hooks") for base in foreign) or all(
-            any(name in one.methods for one in own) for name in HOOKS_OF_CLASSES
-        )
-
-    def _hooks(self, owner: Value, given: ast.expr, module: Module) -> list[Func]:
-        """What a function adds as a hook: a function that it defines, one of the file, or a method of its object."""
-        found: list[Value] = []
-        if isinstance(given, ast.Name):
-            found = self.named_in(owner, given.id)
-            if not found and given.id in module.functions:
-                known = self.at.names.module_value(module, given.id)
-                if known is None or not left_out.is_left_out(known):
-                    found = [Func(module.functions[given.id], module)]
-        elif (
-            isinstance(given, ast.Attribute)
-            and isinstance(given.value, ast.Name)
-            and isinstance(owner, Func)
-            and isinstance(owner.bound, Instance)
-            and owner.bound.cls is not None
-            and given.value.id == own_name(owner.node)
-        ):
-            method = self.at.classes.find_method(owner.bound.cls, given.attr)
-            found = [self.at.classes.method_value(*method, owner.bound)] if method is not None else []
-        return [one for one in found if isinstance(one, Func) and not self._is_traced(one)]
-
-    def _called(self, given: ast.expr, body: ast.AST, module: Module) -> list[Func]:
-        """The method that runs of an object of the project that is added as a hook: `stats = Stats()`."""
-        made = hooked.made_of(given, body)
-        value = self.at.expressions.quietly(made, {}, Frame(module, (1, 1), "")) if made is not None else None
-        if not isinstance(value, Class) or self.at.classes.is_module(value.info):
-            return []
-        found = self.at.classes.find_method(value.info, "__call__")
-        me = self.at.objects.instance(value.info)
-        method = self.at.classes.method_value(*found, me) if found is not None else None
-        return [method] if isinstance(method, Func) and not self._is_traced(method) else []
-
-    def _run_offered(self, module: Module) -> None:
-        beside = (Guard("", UNCALLED),)
-        disabled: list[Func] = []
-        handed_on = {
-            given.id
-            for statement in module.tree.body
-            if statement.__class__ in SIMPLE
-            for call in ast.walk(statement)
-            if isinstance(call, ast.Call)
-            for given in call.args
-            if isinstance(given, ast.Name)
-        }  # what takes them decides: `register(f)`
-        for name, node in module.functions.items():
-            value = self.at.names.module_value(module, name)
-            if name in handed_on:
-                continue
-            if value is not None and left_out.is_left_out(value):
-                if self.takes_tensors(own := Func(node, module)):
-                    disabled.append(own)
-            elif isinstance(value, Func) and self.is_offered(own := Func(node, module)):
-                self.at.calls.roots.root(own, None, beside)
-            elif isinstance(value, Func) and not self._is_traced(own := Func(node, module)):
-                for made in self._made_by(own):
-                    self.at.calls.roots.root(made, None, beside)
-        for cls in self.classes_of(module):
-            self._run_methods_offered(cls, disabled)
-        for own in disabled:  # after all that may call them
-            left_out.tell(self.at, own, beside)
-
-    def _run_methods_offered(self, cls: ClassInfo, disabled: list[Func]) -> None:
-        beside = (Guard("", UNCALLED),)
-        steps = any(self.at.models.plays(b, "trains") for b in self.at.classes.bases(cls)[1])
-        me = self.at.objects.instance(cls)
-        for node in list(cls.methods.values()):
-            if node.name.startswith("__") and node.name != "__call__":
-                continue
-            if node.name == "backward" and self.at.classes.is_function(cls):
-                continue  # traced with `forward`
-            calling = (m for c in self.at.classes.bases(cls)[0] for m in c.mentioning(node.name))
-            if any(m in self.at.functions.reached for m in calling):
-                continue  # a model calls it, or one that stands in its place
-            value = self.at.classes.method_value(cls, node, me)
-            plain = value.inner if isinstance(value, Wrapped) else value
-            bound = plain.bound if isinstance(plain, Func) and plain.node is node else me
-            own = Func(node, cls.module, cls.env, bound, cls)
-            if isinstance(value, Wrapped):
-                forwards = node.name == "forward" and self.at.classes.is_module(cls)
-                if left_out.is_left_out(value) and (forwards or self.takes_tensors(own)):
-                    disabled.append(own)
-                continue
-            surely = (steps and node.name == "step") or self.at.classes.is_differentiable(cls, node)
-            if self.is_offered(own, surely):
-                self.at.calls.roots.root(own, None, beside)
-
-    def _made_by(self, factory: Func) -> list[Func]:
-        """The functions that a function defines and returns, where these are given tensors: who calls it for one, may
-        well have a model call that (`self.attend = attention_for(config)`)."""
-        assert not isinstance(factory.node, ast.Lambda)
-        names = {
-            part.value.id
-            for part in walk(factory.node)
-            if isinstance(part, ast.Return) and isinstance(part.value, ast.Name)
-        }
-        inner = {name for name in names if any(definitions(factory.node.body, name))}
-        found = [one for name in sorted(inner) for one in self.named_in(factory, name)]
-        return [one for one in found if isinstance(one, Func) and self.is_offered(one)]
-
-    def is_offered(self, value: Func, surely: bool = False) -> bool:
-        if self._is_traced(value) or isinstance(value.node, ast.Lambda):
-            return False
-        return surely or self.takes_tensors(value)
-
-    def _is_traced(self, value: Func) -> bool:
-        """Whether some root that was run calls it, a model's or one beside the models."""
-        return value.node in self.at.functions.reached or value.node in self.at.calls.roots.offered
-
-    def takes_tensors(self, value: Func) -> bool:
-        groups = self.at.models.last_words("groups of parameters")  # each of which holds tensors
-        return any(self.holds_tensors(o) for v in self.at.functions.seeds(value) for o in options(v)) or any(
-            part.attr in groups for part in parts(value.node, ast.Attribute)
-        )
-
-    def holds_tensors(self, value: Value) -> bool:
-        """Whether it is a tensor, a container of tensors, or an object of which the project says that it has some."""
-        if isinstance(value, (Seq, Dict)):
-            return value.elem.kind == "tensor"
-        if isinstance(value, Instance) and value.cls is not None:
-            return any(
-                self.at.types.annotation(said, Frame(cls.module, (1, 1), ""), 0, "").kind == "tensor"
-                for cls in self.at.classes.bases(value.cls)[0]
-                for said in cls.annotations.values()
-            )
-        return value.kind == "tensor"
 
     def run_outside(self, module: Module, about: Set[str] | None = None) -> None:
         """The top level, statement by statement, then functions that nothing called; those alone that say one of the
