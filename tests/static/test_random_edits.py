@@ -57,7 +57,7 @@ def test_what_is_asked_of_two_texts_is_asked_of_what_differs(kind: str) -> None:
     assert 300 < sum(alike) < 2990
 
 
-@pytest.mark.parametrize(("seed", "group"), [(0, engine.GROUP), (1, engine.GROUP), (2, 1), (3, 1), (4, 1)])
+@pytest.mark.parametrize(("seed", "group"), [(0, engine.GROUP), (1, 1), (2, 1)])
 def test_after_edits_at_random(
     seed: int, group: int, edits: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
