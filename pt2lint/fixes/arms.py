@@ -180,7 +180,7 @@ _CUT = words(
 _ASKS_FINITE = words("isnan isinf isfinite isposinf isneginf")
 
 
-def passes_on(side: Sequence[cst.CSTNode], names: Sequence[str] = ()) -> set[str]:
+def passes_on(side: Sequence[cst.CSTNode], names: Sequence[str]) -> set[str]:
     """The names that a side passes a gradient on to; `names` are what the branch selects."""
     cut = {
         id(use.node)

@@ -76,7 +76,7 @@ def carry(
     after: cst.Module,
     became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]],
     code: str,
-    stale: Sequence[str] = (),
+    stale: Sequence[str],
 ) -> str:
     """The code of `after` with the comments that `before`, whose code is `code`, has more, but for the stale ones.
 

@@ -7,7 +7,7 @@ import shlex
 from pt2lint.finding import Finding
 
 
-def next_command(finding: Finding, given: str = "") -> str | None:
+def next_command(finding: Finding, given: str) -> str | None:
     """A complete command line, but for words in capitals, which stand for what only the user knows.
 
     `given` are options of --verify that this run was told, to be told again. None where nothing is left to do: Dynamo

@@ -53,7 +53,7 @@ def _loaded(folders: Sequence[str], rule_paths: Sequence[str]) -> tuple[list[typ
     return [rules[code] for code in sorted(rules)], told
 
 
-def rule_pages(settings: Any = None) -> list[RulePage]:
+def rule_pages(settings: Any) -> list[RulePage]:
     """The pages of the rules that can be used."""
     return [rule.page() for rule in load_rules(getattr(settings, "rule_paths", ()))]
 

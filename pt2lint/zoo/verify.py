@@ -67,9 +67,9 @@ def verify_zoo(
     paths: Sequence[str],
     options: VerifyOptions,
     zoo: ZooOptions,
-    on_progress: Callable[[str], None] | None = None,
-    understood: Understand = list,
-    linted: Sequence[str] | None = None,
+    on_progress: Callable[[str], None] | None,
+    understood: Understand,
+    linted: Sequence[str] | None,
 ) -> VerifyResult:
     """Run the code under `paths` target by target, and judge each finding by what Dynamo did, fixes tried.
 

@@ -70,13 +70,13 @@ def by_argmax(function: FunctionCode, node: cst.CSTNode) -> Repaired:
 
 
 @refusing
-def through_mask(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> Repaired:
+def through_mask(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`x[torch.where(mask)] = 0` as `x[mask] = 0`, also of `nonzero(as_tuple=True)` and where the places have a name.
 
     Refused where the mask is not known to be one of bools, where anything but a number is written, and where the places
     are used for more. Unsafe: the mask must have the shape of `x`, or of its first dimensions.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     mask = _mask(function, node)
     if mask is None or not _gives_tuple(node) or not (kind(mask) == "tensor:bool" or gives_bools(mask)):
         raise Refused("not all places of a mask of bools are asked for")

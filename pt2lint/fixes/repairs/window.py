@@ -40,14 +40,14 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 
 
 @refusing
-def at_tensor(function: FunctionCode, node: cst.Subscript, kind: Kind | None = None) -> Repaired:
+def at_tensor(function: FunctionCode, node: cst.Subscript) -> Repaired:
     """`x[:, p : p + n]` as `x[:, p + torch.arange(n, device=p.device)]`, read or assigned to.
 
     `p` is a whole number in a tensor, `n` one of Python; the end may have a name of its own. Refused where what is
     indexed is not known to be a tensor, where more than whole slices and whole numbers of Python stand beside it, and
     in an augmented assignment. Unsafe: the window must lie within, and what is read is a copy, not a view.
     """
-    kind = kind or guess(function)
+    kind = guess(function)
     window, low, length = _window(function, node, kind)
     if kind(low) not in ("tensor", "tensor:int") or effect(low):
         raise Refused("the start is not known to be a number in a tensor")
@@ -69,14 +69,13 @@ def _line_of(function: FunctionCode, name: cst.CSTNode) -> cst.CSTNode:
 
 
 @refusing
-def kept_as_start(function: FunctionCode, node: cst.Call, kind: Kind | None = None) -> Repaired:
+def kept_as_start(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
     """`p = int(at)`, `queue[:, p : p + n] = keys`, `p = (p + n) % size`, `at[0] = p`, all on the tensor.
 
     Refused where the name is used for more than to start windows, to be counted on in whole numbers and to be written
     back at the end, and where the object's methods are called in between: the name is the tensor itself, not a copy.
     Unsafe as `at_tensor`.
     """
-    kind = kind or guess(function)
     at, name, owner = read_of(node), name_in(function.parent(node)), enclosing_function(function, node)
     if at is None or name is None or owner is None:
         raise Refused("no number that is read out of a tensor has a name")

@@ -76,7 +76,7 @@ class Passed:
             return self.at.objects.instance(cls)
         return self.at.objects.variant(cls, args, more)
 
-    def made_with(self, cls: ClassInfo, init: Func, name: str, optional: bool = False) -> list[Value]:
+    def made_with(self, cls: ClassInfo, init: Func, name: str, optional: bool) -> list[Value]:
         """What the project passes for a parameter that `__init__` has to be given, or may be given if `optional`,
         wherever it makes such a module."""
         left_out = NONE if optional else UNKNOWN

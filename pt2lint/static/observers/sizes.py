@@ -12,7 +12,7 @@ KEEPS = ("int", "str", "tuple", "max", "min")  # functions that give another val
 
 
 def from_shape(
-    expression: ast.expr, function: FunctionNode, methods: Sequence[FunctionNode] = (), depth: int = 0
+    expression: ast.expr, function: FunctionNode, methods: Sequence[FunctionNode], depth: int = 0
 ) -> bool:
     """Whether it is `x.shape`, `x.size()` or `x.numel()`, or made of one so that another size gives another value:
     an item of it, a sum, a text, a tuple; a name that the function binds to one, or a parameter that another of the
