@@ -63,6 +63,21 @@ compiled = torch.compile(f)
     assert linted(path).findings == []
 
 
+def test_a_module_that_breaks_does_so_where_it_is_called(tmp_path: Path) -> None:
+    code = """
+from torch import nn
+from acme.nn import Router
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.router = Router()
+    def forward(self, x):
+        return self.router(x)
+"""
+    path = project(tmp_path, '["acme.nn.Router"]\nforward = "tensor"\nbreaks = "it asks for counts"\n', code)
+    assert [(f.line, f.code) for f in linted(path).findings] == [(9, "PTB187")]
+
+
 @pytest.mark.parametrize(("target", "count"), [((2, 13), 1), ((2, 15), 0)])
 def test_until(tmp_path: Path, target: tuple[int, int], count: int) -> None:
     code = "import torch, acme\n@torch.compile\ndef f(x):\n    acme.log(x)\n    return x\n"

@@ -192,7 +192,7 @@ class Library:
     `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
     `numbers`     qualified name -> which other arguments are single numbers, as measured
     `baked`       qualified name -> which numbers become constants of the graph
-    `breaks`      qualified name -> why Dynamo ends the graph there; of a module, that of its `forward`
+    `breaks`      qualified name -> why Dynamo ends the graph there; of a module that is listed, that of its `forward`
     `untraced`    whether every call into the library ends the graph, but for names in `traced`
     `told_by`     type -> sets of names: an object of which all in a set are used is of that type. "name()" is a method
                   that is given positional arguments; "-name" must not be used

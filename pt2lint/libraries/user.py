@@ -81,10 +81,13 @@ def library(table: Mapping[str, Any], path: str, text: str, problems: list[Probl
                     roles.setdefault(role, []).append(name)
             else:
                 said[key][name] = value
-    breaks = {
-        name: f"{why}\t{said['until'][name]}" if name in said["until"] else why
-        for name, why in said["breaks"].items()
-    }
+    breaks = {}
+    for name, why in said["breaks"].items():
+        until = said["until"].get(name)
+        called = (
+            f"{name}.forward" if name in said["forward"] else name
+        )  # of a module, at a call of an instance
+        breaks[called] = why if until is None else f"{why}\t{until}"
     return Library("", returns=said["returns"], modules=said["forward"], breaks=breaks, roles=roles)
 
 
