@@ -67,6 +67,7 @@ def mutated(source, rng):
         own_lines,
         blank_lines,
         in_brackets,
+        held,
         continued,
         form_feeds,
         decorated,
@@ -170,6 +171,28 @@ def in_brackets(text, rng):
     return "\n".join(out)
 
 
+def held(text, rng):
+    """Expressions that parentheses hold together over several lines, broken at operators and before methods."""
+    out = []
+    for line in lines_of(text):
+        whole = re.fullmatch(r"(\s*(?:(?:el)?if|while|return|\w+ =) )([^#]+?)(:?)", line)
+        if not whole or not compiles(f"({whole[2]})") or rng.random() < 0.4:
+            out.append(line)
+            continue
+        head, made, end = whole.groups()
+        cuts = [
+            token.start[1]
+            for token in tokens(made)
+            if token.string in ("and", "or", "if", "else")
+            or (token.type == tokenize.OP and token.string in "><>=<===!=+-*/%&|.")
+        ]
+        for cut in reversed(cuts):
+            if rng.random() < 0.5:
+                made = f"{made[:cut].rstrip()}{rng.choice(['', f'  {word(rng)}'])}\n            {made[cut:]}"
+        out.append(f"{head}({rng.choice(['', f'  {word(rng)}'])}\n            {made}\n        ){end}")
+    return "\n".join(out)
+
+
 def continued(text, rng):
     return "\n".join(
         line.replace(" = ", " = \\\n        ", 1) if rng.random() < 0.3 else line for line in lines_of(text)
@@ -237,6 +260,7 @@ CHANGES = [
     own_lines,
     blank_lines,
     in_brackets,
+    held,
     continued,
     form_feeds,
     decorated,

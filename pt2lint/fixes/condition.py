@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -248,7 +249,8 @@ class _Reader:
         return self.kind(other).startswith("tensor") or self.kind(other) == "int"
 
     def operator(self, target: cst.ComparisonTarget) -> str:
-        text = self.function.module.code_for_node(target.operator).strip()
+        text = self.function.module.code_for_node(target.operator)
+        text = re.sub(r"\s*(#.*)?\n\s*", "", text).strip()
         if text in ("is", "is not", "in", "not in"):
             raise Refused(f"`{text}` asks for an object, not for a value")
         return text

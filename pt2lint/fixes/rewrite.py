@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix, Trait
-from pt2lint.fixes.comments import carry
+from pt2lint.fixes.comments import carry, comments
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
@@ -671,10 +671,15 @@ def source(function: FunctionCode, node: cst.CSTNode) -> str:
 
 def _one_line(text: str) -> str:
     """An expression that stood on several lines, for the line that it comes to to be broken anew; as it is where it
-    holds a comment, or a text over several lines."""
+    holds a comment in brackets of its own, or a text over several lines."""
     if "#" in text:
-        return text
-    flat = re.sub(r"(?<=[(\[{]) | (?=[)\]}])", "", re.sub(r"\s*\n\s*", " ", text))
+        if _holds_together(text):
+            return text
+        lines = f"({text}\n)".split("\n")
+        for comment in comments("\n".join(lines)):
+            lines[comment.line - 1] = lines[comment.line - 1][: comment.column]
+        text = "\n".join(lines)[1:-2]
+    flat = re.sub(r"(?<=[(\[{]) | (?=[)\]}]|\.[^\W\d])", "", re.sub(r"\s*\n\s*", " ", text))
     for one in (re.sub(r",(?=[)\]}])", "", flat), flat):
         try:
             if ast.dump(ast.parse(one)) == ast.dump(ast.parse(f"({text})")):
@@ -682,6 +687,15 @@ def _one_line(text: str) -> str:
         except SyntaxError:
             continue
     return text
+
+
+def _holds_together(text: str) -> bool:
+    """Whether the lines of an expression are one without what stands around it."""
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
 
 
 def in_parentheses(text: str) -> str:

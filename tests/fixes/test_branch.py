@@ -180,6 +180,26 @@ def test_cond(name):
         assert (comment in after) == (comment in source)
 
 
+HELD = """
+def f(x: torch.Tensor):
+    if (  # why
+        x  # what
+        .sum()
+        .abs()  # how
+        > 0  # when
+    ):
+        x = x * 2
+    return x
+"""
+
+
+def test_a_test_over_several_lines_with_comments_is_one_line():
+    source = HEAD + HELD.lstrip()
+    after = prove(source, branch(source, to_where), SIDES)
+    assert "    x = torch.where(x.sum().abs() > 0, x * 2, x)\n" in after
+    assert all(after.count(comment) == 1 for comment in ("# why", "# what", "# how", "# when"))
+
+
 CUT = """
 def f(x: torch.Tensor):
     good, n = x > 0, (x > 0).sum()
