@@ -36,32 +36,25 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.repairs import (
-    bounds,
     branch,
-    chunks,
     copying,
     counting,
     grad,
     grid,
-    grouped,
     guard,
     index,
     log_operator,
     mask,
     masked_loss,
-    number_buffers,
     operator,
     passed_on,
     position,
     printing,
-    ragged,
-    region,
     rows,
     scalar,
     shortcut,
     sized,
     skip,
-    uncut,
 )
 from pt2lint.fixes.repairs import (
     experts as experts_in_loops,
@@ -171,83 +164,11 @@ logs = st.sampled_from(
 
 
 @st.composite
-def attentions(draw: st.DrawFn) -> list[str]:
-    """Chunks of a sequence that something is computed of one by one: an attention, or what only looks like one."""
-    sizes = draw(st.sampled_from(["[1, 2]", "[3]", "[1, 1, 1]", "[0, 3]"]))
-    each = draw(
-        st.sampled_from(
-            [
-                "torch.nn.functional.scaled_dot_product_attention(a, b, c)",
-                "torch.nn.functional.scaled_dot_product_attention(a, b, c, dropout_p=0.5)",
-                "masked(a, b, c, attention_mask=None)",
-                "masked(a, c, b, attention_mask=None)",
-                "unmasked(a, b, c, attention_mask=None)",
-                "by_size(a, b, c, attention_mask=None)",
-            ]
-        )
-    )
-    lines = ["q = torch.stack([x.float(), y.float()], -1).view(1, -1, 2)", f"s = torch.tensor({sizes})"]
-    lines.append("p = [t.split(s.tolist(), dim=1) for t in (q, q * 2, q + 1)]")
-    if draw(st.booleans()):
-        lines.append(f"o = [{each} for a, b, c in zip(*p)]")
-    else:
-        lines += ["o = []", "for a, b, c in zip(*p):", f"    o.append({each})"]
-    return [
-        *lines,
-        "h = torch.cat(o, dim=1)",
-        f"z = h{draw(st.sampled_from(['.sum()', '[0, :, 0] * y', '']))}",
-    ]
-
-
-@st.composite
 def numbers_read(draw: st.DrawFn) -> list[str]:
-    """Sizes, bounds and lists that are read out of tensors."""
-    counts = draw(st.sampled_from(["[1, 2, 0]", "[0, 0, 3]", "[1, 1, 1]", "[2, 2, 2]"]))
-    like = draw(st.sampled_from(["y", "x", "y[:1]", "x.view(-1)"]))
+    """Lists that are read out of tensors and given to a function."""
     ids = draw(st.sampled_from(["(x > 0).long()", "x.argsort()", "torch.tensor([0, 2])"]))
-    end = draw(st.sampled_from(["+ 1", "+ 2", "", "- 1"]))
-    use = draw(
-        st.sampled_from(["t[i]", "t.index_select(0, i)", "t[i] * t.sum()", "t + y[i]", "t[i].sum() * x"])
-    )
     taking = draw(st.sampled_from(["summed", "counted", "as_shape", "made_tensor"]))
-    ways = (
-        [f"n = torch.tensor({counts})", f"w = {like}", "t = torch.cat([x[k].repeat(n[k]) for k in range(len(n))])",
-         "z = t * (w + 1)"],
-        [f"i = {ids}", f"k = i.max().item() {end}", "t = y[:k]", f"z = {use}"],
-        [f"i = {ids}", f"k = i.max() {end}", f"t = y[None, :k][0]\nz = {use}"],
-        [f"i = {ids}", f"z = {taking}(x, i.tolist())"],
-    )  # fmt: skip
-    return "\n".join(draw(st.sampled_from(ways))).split("\n")
-
-
-CUTS = """def spans(x, cuts):
-    return x * (torch.arange(len(x))[:, None] >= cuts).sum(1)
-
-
-def longest(x, cuts):
-    return x * torch.nn.functional.pad(cuts, (1, 0)).diff().max()
-
-
-def shortest(x, cuts):
-    return x * cuts.diff(prepend=cuts[:1] * 0).min()
-
-
-def many(x, cuts):
-    return x * len(cuts)
-
-
-"""
-
-
-@st.composite
-def cuts(draw: st.DrawFn) -> list[str]:
-    """Bounds of sequences, as many as a tensor counts."""
-    parts = ("[1, 2]), torch.tensor([1, 1]", "[1]), torch.tensor([3]", "[3]), torch.tensor([1]")
-    counted = draw(st.sampled_from([*parts, "[1, 1, 1]), (x > 0).long("]))
-    lines = [f"n, t = torch.tensor({counted})"]
-    summed = draw(st.sampled_from(["torch.repeat_interleave(n, t)", "n.repeat_interleave(t)"]))
-    lines.append(f"c = {summed}.cumsum(0{draw(st.sampled_from(['', ', dtype=torch.int32']))})")
-    return [*lines, f"z = {draw(st.sampled_from(['spans', 'longest', 'shortest', 'many']))}(x, c)"]
+    return [f"i = {ids}", f"z = {taking}(x, i.tolist())"]
 
 
 @st.composite
@@ -280,47 +201,6 @@ def images(draw: st.DrawFn) -> tuple[str, list[str]]:
 
 """
     return text, [*lines, f"z = {called}"]
-
-
-@st.composite
-def numbers_kept(draw: st.DrawFn) -> str:
-    """A module that keeps whole numbers in buffers, and pads by them."""
-    step = draw(st.sampled_from(["2", "3", "size - 1"]))
-    size = draw(st.sampled_from(["4", "size * 2 - 1", "(size - 1) * 2 + 1"]))
-    rounds = draw(st.sampled_from(["ceil", "floor"]))
-    length = draw(
-        st.sampled_from(
-            ["(n - self.size + self.pad) / self.step", "n / self.step + 1", "n * self.pad / self.size"]
-        )
-    )
-    frames = draw(st.sampled_from([" - 1", "", " + 2"]))
-    kept = draw(st.sampled_from([", persistent=False", ", persistent=False", ""]))
-    return f"""class Layer(torch.nn.Module):
-    def __init__(self, size):
-        super().__init__()
-        step = torch.tensor({step}, dtype=torch.int64)
-        size = torch.tensor({size}, dtype=torch.int64)
-        self.register_buffer("step", step{kept})
-        self.register_buffer("size", size, persistent=False)
-        self.register_buffer("pad", size - step, persistent=False)
-
-    def extra(self, x: torch.Tensor) -> torch.Tensor:
-        n = x.shape[-1]
-        frames = {length}
-        frames = torch.{rounds}(frames).to(torch.int64){frames}
-        return frames * self.step + self.size - self.pad - n
-
-    def padded(self, x):
-        sides = (abs(self.pad), abs(self.extra(x)))
-        if x.shape[-1] <= max(sides):
-            x = torch.nn.functional.pad(x, (0, max(sides)))
-        return torch.nn.functional.pad(x, sides)
-
-    def forward(self, x):
-        return self.padded(x).sum()
-
-
-"""
 
 
 @st.composite
@@ -376,10 +256,6 @@ def experts(draw: st.DrawFn) -> list[str]:
         )
     )  # fmt: skip
     given = ["h = torch.stack([x.float(), y.float()], -1)", "s = h.argsort(-1)", "w = h.softmax(-1)"]
-    if draw(st.booleans()):
-        lines = ["s = h.argmax(-1)", "h = h[s.argsort()]", "n = torch.nn.functional.one_hot(s, 2).sum(0)"]
-        lines += ["n = n.tolist()", "p = h.split(n)", "o = []", "for i in range(2):"]
-        return [given[0], *lines, f"    o.append({each.replace('{}', 'p[i]')})", "z = torch.cat(o)"]
     given += ["z = torch.zeros_like(h)"]
     if draw(st.booleans()):
         lines = ["for i in range(2):", "    q = s[:, 0] == i"]
@@ -397,28 +273,6 @@ def experts(draw: st.DrawFn) -> list[str]:
         value = value.replace("(i + 1)", "2")
     added = draw(st.sampled_from([f"    z[r] += {value}", f"    z.index_add_(0, r, {value})"]))
     return [*given, *lines, added]
-
-
-@st.composite
-def regions(draw: st.DrawFn) -> list[str]:
-    """Arrays that NumPy makes in the middle of a function."""
-    made = draw(
-        st.sampled_from(
-            "np.arange(0, n, 2)|np.arange(n) * 1.5|np.random.permutation(n)|np.random.rand(n) > 0.3|np.zeros(n, int)|"
-            "np.random.randint(0, 5, size=n)|np.random.choice(n, 2)|np.random.uniform(0, 1, n)".split("|")
-        )
-    )
-    then = draw(
-        st.sampled_from(
-            "d = n - d|d = d[::-1]|d = np.insert(d[:-1], 0, 1)|d = np.append(d, 2)|d = d * 2.0|d = d[1:]|d = d / 2|"
-            "d = np.flip(np.append(d[1:], n))|d = np.sort(d)|d = np.unique(d)".split("|")
-        )
-    )
-    asked = draw(st.sampled_from(["np.random.rand() > 0.5", "on and np.random.random() < 0.7"]))
-    return [
-        "n = x.numel() + 1", "on = True", f"d = {made}", f"if {asked}:", f"    {then}",
-        "z = torch.from_numpy(np.ascontiguousarray(d)).sum() * x",
-    ]  # fmt: skip
 
 
 LOGGER = """class Logger:
@@ -446,22 +300,6 @@ def as_shape(x, given):
 
 def made_tensor(x, given):
     return x + torch.as_tensor(given).sum()
-
-
-"""
-ATTENTIONS = """def masked(q, k, v, attention_mask=None):
-    scores = q @ k.mT / 2
-    if attention_mask is not None:
-        scores = scores + attention_mask[0]
-    return scores.softmax(-1) @ v
-
-
-def unmasked(q, k, v, attention_mask=None):
-    return (q @ k.mT).softmax(-1) @ v
-
-
-def by_size(q, k, v, attention_mask=None):
-    return masked(q, k, v, attention_mask) / q.shape[1]
 
 
 """
@@ -642,21 +480,17 @@ def programs(draw: st.DrawFn) -> str:
                 "host",
                 "position",
                 "check",
-                "attention",
+                "numbers read",
                 "roll",
                 "repeat",
                 "log",
                 "named",
                 "named",
                 "rows",
-                "region",
                 "experts",
                 "experts",
-                "cuts",
-                "cuts",
                 "images",
                 "images",
-                "numbers kept",
             ]
         )
     )
@@ -678,18 +512,14 @@ def programs(draw: st.DrawFn) -> str:
         "host": hosts,
         "position": positions,
         "check": checks,
-        "attention": attentions(),
         "roll": rolls,
         "repeat": repeats,
         "log": logs,
         "numbers read": numbers_read(),
         "named": named(),
         "rows": tables(),
-        "region": regions(),
         "experts": experts(),
-        "cuts": cuts(),
         "images": st.just(asks),
-        "numbers kept": st.just(["z = Layer(3)(x) + y"]),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -697,12 +527,9 @@ def programs(draw: st.DrawFn) -> str:
     lines.append(f"return {draw(st.sampled_from(['z', 'x, y, z', 'z * 2', 'x + z']))}")
     above = {
         "host": draw(drawn()) if construct == "host" else "",
-        "attention": ATTENTIONS,
         "numbers read": HELPERS,
         "log": LOGGER,
-        "cuts": CUTS,
         "images": function,
-        "numbers kept": draw(numbers_kept()) if construct == "numbers kept" else "",
     }
     return (
         HEAD
@@ -726,16 +553,10 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
         host = function_code(source, "drawn")
         for fix in operator.fixes(host, host.module.body[0].body.body[0]):
             yield "operator", fix
-    elsewhere = (
-        ("grid", "positions", cst.Call, grid),
-        ("number buffers", "padded", cst.Comparison, number_buffers),
-    )
-    for name, function, sort, repair in elsewhere:
-        if f"def {function}(" in source:
-            host = function_code(source, function)
-            node = next(one for one in walk(host.module) if isinstance(one, sort))
-            for fix in repair.fixes(host, node):
-                yield name, fix
+    if "def positions(" in source:
+        host = function_code(source, "positions")
+        for fix in grid.fixes(host, next(one for one in walk(host.module) if isinstance(one, cst.Call))):
+            yield "grid", fix
     code = function_code(source)
     seen = set()
     for node in walk(code.module):
@@ -764,14 +585,8 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("masked loss", masked_loss.fixes(code, node)),
                 ("mask", mask.fixes(code, node)),
                 ("counting", counting.fixes(code, node)),
-                ("chunks", chunks.fixes(code, node)),
-                ("grouped", grouped.fixes(code, node)),
                 ("passed on", passed_on.fixes(code, node)),
-                ("ragged", ragged.fixes(code, node)),
-                ("bounds", bounds.fixes(code, node)),
-                ("uncut", uncut.fixes(code, node)),
                 ("rows", rows.fixes(code, node)),
-                ("region", region.fixes(code, node)),
                 ("experts", experts_in_loops.fixes(code, node)),
                 ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),
@@ -927,8 +742,7 @@ def try_program(source: str, tally: Tally, cond: bool = False, dtype: torch.dtyp
             continue
         name = f"{name}: torch.cond" if "torch.cond(" in after else name
         tally.offered[name] += 1
-        # What stands for compiled code alone is what such a fix is about.
-        new = run(after.replace("torch.compiler.is_compiling()", "True") if name == "bounds" else after)
+        new = run(after)
         safe = fix.applicability == "safe"
         error_may_differ = fix.raises_otherwise
         proven = not fix.may_give_nan  # as in proof.py

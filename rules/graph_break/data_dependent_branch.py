@@ -59,7 +59,7 @@ class DataDependentBranch(GraphBreak):
     step = True
     waits = True
     ops = ("test tensor",)
-    repairs = ("in_math", "guard", "flag", "number_buffers", "experts", "branch", "operator", "disable")
+    repairs = ("in_math", "guard", "flag", "experts", "branch", "operator", "disable")
     advice = "decided_before"
     graph_breaks = ("GB0170", "GB0124", "GB0033")
 

@@ -103,7 +103,7 @@ class RandomCall(GraphBreak):
         *calls("secrets", "randbelow token_hex token_bytes choice"),
     )
     says = "{code} draws a random number outside the graph"
-    repairs = ("host", "skip", "operator", "region", "disable")
+    repairs = ("host", "skip", "operator", "disable")
     instead = MappingProxyType(
         {
             "call uuid": MADE_BEFORE,

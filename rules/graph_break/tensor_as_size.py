@@ -117,17 +117,14 @@ class TensorAsSize(GraphBreak):
             grid,
             in_math,
             index,
-            number_buffers,
-            ragged,
             rows,
             sized,
-            uncut,
             window,
         )
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
-        repairs = (in_math, number_buffers, grid, index, window, sized, ragged, uncut, rows)
+        repairs = (in_math, grid, index, window, sized, rows)
         found = [fix for each in repairs for fix in each.fixes(self.function, node)]
         yield from found or by_hand.number(self.function, node)
         yield from disable.fixes(self.function, node)

@@ -48,7 +48,7 @@ class TensorItem(GraphBreak):
     waits = True
     ops = ("call torch.Tensor.item", "call numpy.ndarray.item")
     says = "{code} moves a value from the tensor to Python"
-    repairs = ("train_step", "skip", "scalar", "flag", "seeded", "uncut", "operator", "disable")
+    repairs = ("train_step", "skip", "scalar", "flag", "seeded", "operator", "disable")
     advice = "passed_in"
     graph_breaks = ("GB0124", "GB0033")
 

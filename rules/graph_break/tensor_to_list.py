@@ -54,9 +54,7 @@ class TensorToList(GraphBreak):
     repairs = (
         "train_step",
         "counting",
-        "chunks",
         "grid",
-        "grouped",
         "passed_on",
         "scalar",
         "operator",

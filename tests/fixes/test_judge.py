@@ -288,35 +288,6 @@ def test_a_number_that_is_kept_may_be_in_a_tensor_where_the_fix_says_so():
         assert judged(text, tensor, place, Allowance(), Held()) is not None
 
 
-def test_a_number_in_place_of_a_buffer_has_to_be_the_same():
-    class Conv(torch.nn.Module):
-        def __init__(self, kept, persistent=False):
-            super().__init__()
-            self.other = torch.nn.BatchNorm1d(1, affine=False)
-            self.conv = torch.nn.Module()
-            if isinstance(kept, torch.Tensor):
-                self.conv.register_buffer("stride", kept, persistent=persistent)
-            else:
-                self.conv.stride = kept
-
-    def buffers(module):
-        return compare.plain(dict(module.named_buffers()))
-
-    def told(old, new):
-        now = compare.with_numbers(
-            {"buffers": buffers(old), "state": set(old.state_dict())}, buffers(new), new
-        )
-        plain = {"error": None, "value": [], "inputs": [], "gradients": [], "printed": ""}
-        return differ({**plain, "buffers": buffers(old)}, {**plain, "buffers": now}, False)
-
-    two = torch.tensor(2)
-    assert told(Conv(two), Conv(2)) is None
-    assert "buffers ['conv.stride']" in told(Conv(two), Conv(3))
-    for old, new in ((two, 2.0), (two.float(), 2), (torch.tensor([2]), 2), (two, "2")):
-        assert told(Conv(old), Conv(new)) == "the buffers have another structure"
-    assert told(Conv(two, persistent=True), Conv(2)) == "the buffers have another structure"
-
-
 STEP = """import torch
 
 

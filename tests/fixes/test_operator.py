@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.repairs import region
 from pt2lint.fixes.repairs.operator import as_operator, schema_type
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, function_code, load, nodes
@@ -111,74 +110,3 @@ def test_torch_before_tags():
 )  # fmt: skip
 def test_types_of_an_operator(annotation, type_):
     assert schema_type(annotation) == type_
-
-
-CHUNKS = '''import numpy as np
-import torch
-
-
-class Streaming(torch.nn.Module):
-    size = 4
-
-    def starts(self, length, size):
-        """Where chunks begin."""
-        # as many as fit
-        found = np.arange(0, length, size)
-        if self.training and np.random.rand() > 0.5:
-            # from the end
-            found = (length - found)[::-1][:-1]
-            found = np.insert(found, 0, 0)  # the first
-
-        return torch.from_numpy(found)
-
-    def forward(self, x):
-        return x * self.starts(x.shape[0], self.size).sum()
-'''
-
-
-def of_region(source, name="starts"):
-    code = function_code(source, name)
-    call = next(
-        node for node in nodes(code, cst.Call) if code.module.code_for_node(node.func).startswith("np.random")
-    )
-    return region.as_operator(code, call)
-
-
-def test_an_array_that_numpy_draws_in_a_method():
-    after = applied(CHUNKS, of_region(CHUNKS))
-    assert "        found = _starts_found(torch.empty(0), length, size, self.training).numpy()\n\n" in after
-    assert "    return torch.empty(-(-length // size), dtype=torch.int64)\n" in after
-    assert all(after.count(text) == 1 for text in ("# as many", "# from the end", "# the first", "np.insert"))
-    old, new = load(CHUNKS).Streaming(), load(after).Streaming()
-    x, seen = torch.randn(10), set()
-    for seed in range(6):
-        torch._dynamo.reset()
-        np.random.seed(seed)
-        before = old(x)
-        for how in (lambda f: f, lambda f: torch.compile(f, backend="eager", fullgraph=True)):
-            np.random.seed(seed)
-            assert torch.equal(how(new)(x), before)
-        seen.add(float(before.sum()))
-    assert len(seen) == 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("np.insert(found, 0, 0)", "np.insert(found, 0, 0.5)"),
-        ("np.insert(found, 0, 0)", "np.unique(found)"),
-        ("np.insert(found, 0, 0)", "found"),
-        ("np.insert(found, 0, 0)", "np.append(found, self.size)"),
-        ("np.insert(found, 0, 0)", "np.asarray(self.sizes)"),
-        ("[::-1][:-1]", "[::2][:-1]"),
-        ("[::-1][:-1]", "[::-1][:-length]"),
-        ("length - found", "length / found"),
-        ("length, size):", "length, size=None):"),
-        ("length, size):", "length, size: torch.Tensor):"),
-        ("np.arange(0, length, size)", "np.asarray(length)"),
-        ("np.insert(found, 0, 0)", "np.insert(found, 0, 0)\n            other = found"),
-    ],
-)
-def test_other_arrays_are_left(old, new):
-    assert old in CHUNKS
-    assert isinstance(of_region(CHUNKS.replace(old, new)), Refusal)

@@ -13,7 +13,7 @@ import io
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -282,7 +282,6 @@ class InMode:
         if self.wanted["more_buffers"]:
             kept = {path for path, _ in old["eager"]["buffers"]}
             now["buffers"] = [one for one in now["buffers"] if one[0] in kept]
-        now["buffers"] = with_numbers(old["eager"], now["buffers"], module_of(self.function))
         difference = differ(old["eager"], now, allowed, allowance, self.held)
         # Dynamo drops random numbers that nobody uses: what is compiled may draw others than eager does.
         if difference and how and old["compiled"]:
@@ -575,29 +574,7 @@ def outcome(
     said["value"] = plain(value) if not said["error"] else []
     said["inputs"] = plain((args, kwargs))
     said["buffers"] = plain(dict(module.named_buffers())) if module is not None else []
-    said["state"] = set(module.state_dict()) if module is not None else set()
     return said
-
-
-def with_numbers(
-    old: Mapping[str, Any], new: Sequence[tuple[str, Any]], module: torch.nn.Module | None
-) -> list[tuple[str, Any]]:
-    """The buffers of a run, and the plain number that the module holds in place of one that is gone and that its state
-    did not hold: it has to be the same."""
-    if module is None:
-        return [*new]
-    found = dict(new)
-    for path, one in old["buffers"]:
-        name = path[2:-2]  # of "['layers.0.stride']"
-        if path in found or not isinstance(one, torch.Tensor) or one.dim() or name in old["state"]:
-            continue
-        *outer, last = name.split(".")
-        with contextlib.suppress(AttributeError):
-            number = getattr(module.get_submodule(".".join(outer)), last)
-            if type(number) is int and not one.is_floating_point():
-                found[path] = torch.tensor(number, dtype=one.dtype)
-    known = [path for path, _ in old["buffers"] if path in found]
-    return [(path, found[path]) for path in dict.fromkeys([*known, *found])]
 
 
 def raised(error: Exception) -> str:
