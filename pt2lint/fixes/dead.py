@@ -6,7 +6,6 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 
 import libcst as cst
 
@@ -38,7 +37,7 @@ def dead_imports(path: str, before: str, after: str) -> list[Edit]:
             old = ast.parse(before)
         except (SyntaxError, ValueError):
             return []
-    gone = set(_read(old)) - set(_read(new))
+    gone = _read(old) - _read(new)
     if not gone:
         return []
     lines = after.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -62,15 +61,15 @@ def dead_imports(path: str, before: str, after: str) -> list[Edit]:
     return [*edits, *(_cut(path, lines, one) for one in whole)]
 
 
-def _read(tree: ast.Module) -> Iterator[str]:
-    count: Counter[str] = Counter()
+def _read(tree: ast.Module) -> set[str]:
+    """The names that are read, those in `__all__` and in annotations in quotes included."""
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
-            count[node.id] += 1
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if not node.value.count(" "):  # in `__all__`, or an annotation in quotes
-                count.update(_WORD.findall(node.value))
-    return iter(count)
+            names.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value:
+            names.update(_WORD.findall(node.value))
+    return names
 
 
 def _text(lines: list[str], statement: ast.stmt) -> str:
