@@ -213,7 +213,7 @@ class KeptGraphOutput(Rule):
         if not backward or re.search(r"\.grad\b(?!\s*is\b)", self.function.text):
             return False
         cleared = _calls(inner.body, "zero_grad")
-        conditions = [self.condition(call, inner) for call in cleared]
+        conditions = [self.condition(call, backward[0], inner) for call in cleared]
         if not cleared:
             if not any(_calls(loop.body, "zero_grad") for loop in loops[1:]):
                 return False
@@ -234,13 +234,14 @@ class KeptGraphOutput(Rule):
         )
         return True
 
-    def condition(self, call: cst.Call, loop: Loop) -> cst.BaseExpression | None:
-        """The test that a call in a loop stands under."""
+    def condition(self, call: cst.Call, backward: cst.Call, loop: Loop) -> cst.BaseExpression | None:
+        """The test that a call in a loop stands under, and `backward` does not."""
+        side: cst.CSTNode = call
         here = self.function.parent(call)
         while here is not None and here is not loop:
-            if isinstance(here, cst.If):
+            if isinstance(here, cst.If) and not any(part is backward for part in tree.walk(side)):
                 return here.test
-            here = self.function.parent(here)
+            side, here = here, self.function.parent(here)
         return None
 
     def is_several(self, counted: cst.BaseExpression) -> bool:

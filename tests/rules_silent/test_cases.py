@@ -1964,6 +1964,10 @@ def in_place(x):
     layer.compile()  # PTS308
     stack = nn.Sequential(layer)
     stack.compile()  # PTS308
+    stacks = nn.Sequential(stack, nn.ReLU())
+    stacks.compile()  # PTS308
+    blocks = nn.Sequential(layer, Net())  # each `Net` in it is compiled
+    blocks.compile()
     named = Named(3, 3)
     named.compile()  # PTS308
     net.layer = torch.compile(net.layer)  # PTS303
@@ -2549,6 +2553,14 @@ def micro(xs, optimizer):
         optimizer.step()
         optimizer.zero_grad()
 
+def some(xs, optimizer):
+    for i, x in enumerate(xs):
+        if i % 2 == 0:
+            loss = fast(x).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
 def kept(xs, optimizer):
     for p in net.parameters():
         p.grad = torch.zeros_like(p)
@@ -2563,6 +2575,7 @@ optimizer = torch.optim.SGD(net.parameters())
 train(xs, optimizer)
 every(xs, optimizer, 2)
 micro(xs, optimizer)
+some(xs, optimizer)
 kept(xs, optimizer)
 """
 CASES["settings that there are not"] = """
