@@ -3502,6 +3502,19 @@ def test_names_in_ddp(tmp_path):
     assert fixed == ["net.module._orig_mod", "net.module._orig_mod"]
 
 
+@pytest.mark.parametrize(
+    "asks", ["isinstance(net, DDP)", 'hasattr(net, "module")', "not isinstance(net, DDP)"]
+)
+def test_where_a_module_is_not_spread_its_names_are_told_without_that(asks: str) -> None:
+    made = "net = torch.compile(Net())\nif os.sep == '/':\n    net = DDP(net)\n"
+    ways = ["    state = net.module.state_dict()\n", "    state = net.state_dict()\n"]
+    then, other = reversed(ways) if asks.startswith("not") else ways
+    found = findings(f"{HEADER}{made}if {asks}:\n{then}else:\n{other}")
+    (plain,) = (f for f in found if "`net.state_dict()`" in f.message)
+    assert "start with `_orig_mod.`" in plain.message
+    assert [e.text for fix in plain.fixes for e in fix.edits] == ["net._orig_mod"]
+
+
 def test_what_one_branch_alone_wraps_is_told_with_that_condition() -> None:
     source = """import torch
 from torch import nn

@@ -355,6 +355,13 @@ class Conditions:
             if not names or None in names:
                 return
             wanted = tuple(n for n in names if n)
+        elif not outcome and self.at.models.plays(callee.name, "decides by type") and len(test.args) == 2:
+            # `hasattr(model, "module")` is not so: nothing holds the module in an attribute of that name.
+            held = test.args[1]
+            if isinstance(value, Union) and isinstance(held, ast.Constant):
+                start = f"{held.value!s}."
+                env[key] = without(value, lambda o: isinstance(o, Wrapped) and o.within == start)
+            return
         else:
             return
 

@@ -53,6 +53,8 @@ class Types:
 
     def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
         """isinstance(value, any of the named types), where it can be told."""
+        if isinstance(value, Wrapped) and value.within:  # what spreads a module holds what was compiled
+            return True if any(self.at.models.plays(name, "spreads a module") for name in names) else None
         own = isinstance(value, Instance) and value.cls is not None
         return self.at.models.is_instance(value, names, own and bool(self.at.classes.bases(value.cls)[1]))  # type: ignore
 
