@@ -98,8 +98,16 @@ def check_out(clone: Path, commit: str, folder: Path) -> None:
     """Write the Python files of a commit into a folder."""
     archive = git(clone, "archive", "--format=tar", commit, ":(glob)**/*.py")
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(folder, filter="data")
+        tar.extractall(folder, filter=_without_bad_links)
     (folder / ".git").mkdir()  # the folder of a project, as in a clone
+
+
+def _without_bad_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """Leave out links that lead out of the tree."""
+    try:
+        return tarfile.data_filter(member, folder)
+    except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError):
+        return None
 
 
 def moved(first: int, last: int, before: list[str], after: list[str]) -> tuple[int, int]:
