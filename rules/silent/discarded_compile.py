@@ -179,7 +179,8 @@ class DiscardedCompile(Rule):
         )
         plain = isinstance(first.value, cst.Name | cst.Attribute) and first.keyword is None and not first.star
         if not module or not plain:
-            return []
+            says = "Return it to who calls this, or compile a module in place: `module.compile()`."
+            return [self.fix(says, by_hand=True)] if assignment is not None else []
         given = ", ".join(
             self.text(
                 a.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=cst.SimpleWhitespace(""))

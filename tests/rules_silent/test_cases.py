@@ -3515,6 +3515,11 @@ def test_where_a_module_is_not_spread_its_names_are_told_without_that(asks: str)
     assert [e.text for fix in plain.fixes for e in fix.edits] == ["net._orig_mod"]
 
 
+def test_what_may_be_no_module_is_returned() -> None:
+    (found,) = findings(f"{HEADER}def prepare(part: torch.nn.Module):\n    part = torch.compile(part)\n")
+    assert [(fix.description[:9], bool(fix.edits)) for fix in found.fixes] == [("Return it", False)]
+
+
 def test_what_one_branch_alone_wraps_is_told_with_that_condition() -> None:
     source = """import torch
 from torch import nn
