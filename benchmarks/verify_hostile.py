@@ -47,7 +47,7 @@ def main():
         result = project.verify(
             *paths,
             inputs=tuple(f"{path}:inputs" for path in paths),
-            timeout=30, memory=2048, further=False, jobs=options.jobs, python=options.python,
+            timeout=20, memory=2048, further=False, jobs=options.jobs, python=options.python,
         )  # fmt: skip
         os.chdir("/")
     judged = [each for each in result.findings if each.code == "PTB100"]

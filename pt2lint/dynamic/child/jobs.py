@@ -10,7 +10,7 @@ import torch
 import torch._dynamo.guards
 
 from . import inputs
-from .probes import Prober, failure, seed
+from .probes import Prober, dynamo_as_before, failure, seed
 from .result_pipe import Wire
 from .targets import Later, Target
 
@@ -62,11 +62,12 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
     wire.send("loaded", targets=[name for name in names if name in only])
     for target in targets:
         if target.name in only and target.name not in spec["skip"]:
-            made = target if isinstance(target, Target) else made_now(target, spec, wire)
-            if made is not None:
-                with made.around():
-                    look(made)
-            del made  # before the next one is made
+            with dynamo_as_before():
+                made = target if isinstance(target, Target) else made_now(target, spec, wire)
+                if made is not None:
+                    with made.around():
+                        look(made)
+                del made  # before the next one is made
 
 
 def _looking(prober: Prober, spec: dict[str, Any], wire: Wire) -> Callable[[Target], None]:

@@ -68,6 +68,25 @@ def as_before() -> Iterator[None]:
         os.chdir(folder)
 
 
+@contextlib.contextmanager
+def dynamo_as_before() -> Iterator[None]:
+    """Put back what decides whether and how torch.compile compiles: what is called next is compiled as any other."""
+    config, frames = torch._dynamo.config, torch._dynamo.eval_frame
+    settings, stance = config.get_config_copy(), frames._stance
+    compile, device = torch.compile, torch.get_default_device()
+    try:
+        yield
+    finally:
+        torch.compile = compile
+        for name, value in config.get_config_copy().items():
+            if name in settings and value != settings[name]:
+                setattr(config, name, settings[name])
+        if frames._stance != stance:
+            frames._set_stance(stance)
+        if torch.get_default_device() != device:
+            torch.set_default_device(None if device == torch.device("cpu") else device)
+
+
 def seed(number: int) -> None:
     """Seed every generator of random numbers that is loaded."""
     entropy.restart(number)
@@ -226,7 +245,7 @@ class Prober:
         report: dict[str, Any] = {"error": None}
         start = time.perf_counter()
         try:
-            with as_before(), torch.set_grad_enabled(mode != "eval"), self.around():
+            with as_before(), dynamo_as_before(), torch.set_grad_enabled(mode != "eval"), self.around():
                 yield report
         except BaseException as error:
             report["error"] = failure(error, self.roots)
