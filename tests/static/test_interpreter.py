@@ -129,6 +129,7 @@ QUIET = [
     "f = getattr(torch.compiler, 'is_compiling', None)\nif not (f() if f is not None else False): print('a')",
     "if isinstance(self.config.path, str) and x.sum() > 0: pass",  # of what is not known, rarely a text
     "kept = (x, x) if n > 2 else x\nif n <= 2:\n    y = kept[i]",  # a tuple takes no such index
+    "kept = [x, x] if n > 2 else x.clone()\nif n <= 2:\n    kept[i] = 0",  # nor does a list
 ]
 LOUD = [
     ("y = [0] * i[0]", "size tensor @ [0] * i[0]"),
@@ -178,6 +179,30 @@ LOUD = [
     (
         "class K(enum.IntEnum):\n    A = 0\nk = K(np.array([0, 1])[n])",
         "size tensor @ K(np.array([0, 1])[n])",
+    ),
+    ("rows = [1, 2]\nrows[x.argmax()] = 3", "size tensor @ x.argmax()"),
+    ("rows = [1, 2]\nrows[np.argsort(x.shape)[0]] = 3", "size tensor @ np.argsort(x.shape)[0]"),
+    ("rows = [1, 2]\nrows[: i[0]] = [3]", "size tensor @ i[0]"),
+    ("rows = [1, 2]\ndel rows[x.argmax()]", "size tensor @ x.argmax()"),
+    (
+        "d: dict[str, torch.Tensor | float] = dict(self.given)\nfor v in d.values():\n"
+        "    if isinstance(v, torch.Tensor):\n        v = v.mean().item()",
+        "call torch.Tensor.item @ v.mean().item()",
+    ),
+    (
+        "class Board:\n    def __init__(self):\n        self.rows = [0]\n    def full(self):\n"
+        "        return 1 if self.rows[0] == 1 else 0\nboard = Board()\nboard.rows = x\ny = board.full()",
+        "test tensor @ self.rows[0] == 1",
+    ),
+    (
+        "class Rows:\n    def __init__(self, given): self.given = given\n    def __iter__(self):\n"
+        "        yield from self.given\nfor row in Rows(x):\n    if row.sum() > 0: pass",
+        "test tensor @ row.sum() > 0",
+    ),
+    (
+        "class Rows:\n    def __init__(self, given): self.given = given\n    def __iter__(self): return self\n"
+        "    def __next__(self): return self.given\ny = [1 if row.sum() > 0 else 0 for row in Rows(x)]",
+        "test tensor @ row.sum() > 0",
     ),
     (
         "d: dict[str, torch.Tensor] = dict(self.given)\nd['n'] = [n]\ny = d['x'].mean().item()",

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.subscripts import takers
 from pt2lint.static.interpreter.syntax import dotted, imported_above
 from pt2lint.static.values import (
     LEAF,
@@ -92,7 +93,9 @@ class Assignments:
                 if target.attr == "forward" and not frame.region:
                     self.at.calls.roots.forward_replaced(option, value, frame)
                 if option.cls is not None and (
-                    option is frame.me or self._is_added(option, target.attr, value, frame)
+                    option is frame.me
+                    or isinstance(value, Tensor)
+                    or self._is_added(option, target.attr, value, frame)
                 ):
                     self.at.objects.store(option, target.attr, value, frame)
                 elif option.external and self.at.notebook.listens(
@@ -133,7 +136,8 @@ class Assignments:
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:
         owner = self.at.expressions.eval(target.value, env, frame)
         index = self.at.expressions.eval(target.slice, env, frame)
-        for option in options(owner):
+        among = takers(owner, index)
+        for option in among:
             for hear in self.at.events.assigned:
                 hear(target, option, value, index, env, frame)
             if isinstance(option, Dict):
@@ -146,6 +150,8 @@ class Assignments:
                         option.elem = value if option.elem is UNKNOWN else join(option.elem, value)
                     option.key = index if option.key is None else join(option.key, index)
             elif isinstance(option, Seq):
+                if len(among) == 1:
+                    self.at.expressions.subscripts.check_place(index, target, env, frame)
                 option.counted = False
                 option.elem = join(option.elem, value) if option.elts != [] else value
                 option.elts = None

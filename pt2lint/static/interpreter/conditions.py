@@ -409,6 +409,8 @@ class Conditions:
             if isinstance(kept, type(UNKNOWN)) or (isinstance(kept, Union) and UNKNOWN in kept.options):
                 known = self.at.models.value_of_type(wanted[0]) if len(wanted) == 1 else None
                 kept = known if known is not None else kept
+            if isinstance(value, Union) and isinstance(kept, Tensor):
+                kept = kept.but(sure=True)  # one of those in a collection of several kinds
             env[key] = kept
         elif isinstance(value, Union):
             env[key] = without(value, lambda o: fits(o) is True)

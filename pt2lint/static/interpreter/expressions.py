@@ -9,7 +9,7 @@ from pt2lint.static.interpreter.arithmetic import binary, compare, is_drawn, of_
 from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.row_calls import of_rows
-from pt2lint.static.interpreter.special import compared
+from pt2lint.static.interpreter.special import compared, items
 from pt2lint.static.interpreter.subscripts import Subscripts
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
@@ -367,6 +367,8 @@ class Expressions:
         for generator in node.generators:
             iterable = self.eval(generator.iter, inner, frame)
             self.at.calls.iterated(generator.iter, iterable, frame)
+            made = items(self.at, iterable, generator.iter, frame)
+            iterable = iterable if made is None else made
             frame.layers += self.at.statements.loops.gives_modules(iterable)
             self.at.statements.assignments.assign(generator.target, element(iterable), inner, frame)
             for condition in generator.ifs:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Env, Frame, merge_env
 from pt2lint.static.interpreter.guard_syntax import exits
 from pt2lint.static.interpreter.guards import ITERATES, Guard
+from pt2lint.static.interpreter.special import items
 from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import UNKNOWN, Instance, Py, Seq, Value, element, options, tensor_of, truth
 
@@ -26,6 +27,9 @@ class Loops:
         iterable = self.at.expressions.eval(node.iter, env, frame)
         self.at.calls.iterated(node.iter, iterable, frame)
         over = self._source(node.iter, iterable, env, frame)
+        made = items(self.at, over, node.iter, frame)
+        if made is not None and over is iterable:
+            iterable = over = made
         outer, counted = frame.loaders, frame.counted
         for hear in self.at.events.looped:
             hear(node, over, env, frame)

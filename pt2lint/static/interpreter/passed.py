@@ -106,14 +106,18 @@ class Passed:
         """Read the other files that call the function, or the class whose method it is."""
         home = func.module
         made = func.bound.cls if isinstance(func.bound, Instance) else None
+        name = func.node.name  # type: ignore[union-attr]
+        method: frozenset[str] = frozenset()  # `self.average.update(parameters)`, of what another method made
         if (cls := made or func.defined_in) is not None:  # which may inherit the method
             words = frozenset((cls.name, f".{cls.name}"))
+            method = frozenset((f".{name}",) if name != "__init__" else ())
         else:
-            name = func.node.name  # type: ignore[union-attr]
             words = frozenset((name, f"{home.name.rpartition('.')[2]}.{name}"))
-        if words in self._asked:
+        if words | method in self._asked:
             return
-        self._asked.add(words)
+        self._asked.add(words | method)
+        if method:
+            self.run(home, [each for each in self.uncalled(home) if called_in(each.node, method)])
         project = self.at.names.project
         for path in project.calling(words, home.path):
             try:
@@ -121,7 +125,7 @@ class Passed:
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # told where that file is linted
             if module is not home:
-                wanted = with_aliases(module.text, words)
+                wanted = with_aliases(module.text, words) | method
                 self.run(module, [func for func in self.uncalled(module) if called_in(func.node, wanted)])
 
     def read(self, module: Module) -> None:

@@ -1,4 +1,4 @@
-"""What Python calls for operators on objects of the project: `a + b`, `a == b`, `a in b`, `if a:`."""
+"""What Python calls for objects of the project: for operators, `a + b`, `a in b`, `if a:`, and to go over them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.values import Instance, Value
+from pt2lint.static.values import Instance, Seq, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -46,6 +46,17 @@ def special(
     if found is None:
         return None
     return at.calls.apply(at.classes.method_value(*found, owner), given, {}, node, frame)
+
+
+def items(at: Context, owner: Value, node: Any, frame: Frame) -> Value | None:
+    """What traced code goes over in an object of the project, whose own `__iter__` and `__next__` Dynamo traces."""
+    if not frame.region or not isinstance(owner, Instance) or at.classes.loader(owner.cls):
+        return None
+    made = special(at, owner, "__iter__", [], node, frame)
+    if isinstance(made, Instance):
+        drawn = special(at, made, "__next__", [], node, frame)
+        return None if drawn is None else Seq(None, drawn, "generator")
+    return made
 
 
 def operated(

@@ -16,6 +16,7 @@ from pt2lint.static.interpreter.guard_syntax import fails, last_operand
 from pt2lint.static.interpreter.guards import GRADLESS, MISSING, ONCE, Guard, Path
 from pt2lint.static.interpreter.loops import Loops
 from pt2lint.static.interpreter.special import special
+from pt2lint.static.interpreter.subscripts import takers
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.reads import WatchedAsyncFunction, WatchedFunction
@@ -231,8 +232,12 @@ class Statements:
                 for hear in self.at.events.deleted:
                     hear(target, owner, frame)
             elif isinstance(target, ast.Subscript):
-                for owner in options(self.at.expressions.again(target.value, env, frame)):
+                index = self.at.expressions.again(target.slice, env, frame)
+                among = takers(self.at.expressions.again(target.value, env, frame), index)
+                for owner in among:
                     if isinstance(owner, Seq):
+                        if len(among) == 1:
+                            self.at.expressions.subscripts.check_place(index, target, env, frame)
                         owner.counted = False
 
     def s_global(self, node: ast.Global, env: Env, frame: Frame) -> None:

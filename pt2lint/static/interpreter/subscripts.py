@@ -55,10 +55,7 @@ class Subscripts:
         owner = self.at.expressions.eval(node.value, env, frame)
         index = self.at.expressions.eval(node.slice, env, frame)
         self.at.calls.refused(node.value, owner, "indexes", frame)
-        among = [o for o in options(owner) if is_none(o) is not True]
-        if isinstance(index, Tensor) and index.ndim != 0 and any(isinstance(o, Tensor) for o in among):
-            among = [o for o in among if not isinstance(o, Seq)]  # nor would a list take such an index
-        results = [self.item(o, index, node, env, frame) for o in among]
+        results = [self.item(o, index, node, env, frame) for o in takers(owner, index)]
         result = join_all(results)
         if isinstance(owner, Union) and owner.declared and isinstance(result, Union):
             return Union(result.options, True)  # an element of one of several kinds, as the annotation says
@@ -86,9 +83,9 @@ class Subscripts:
         if frame.region and isinstance(node.slice, (ast.Attribute, ast.Name)):
             for hear in self.at.events.indexed:
                 hear(node, owner, index, env, frame)
+        self.check_place(index, node, env, frame)
         if isinstance(index, Py):
             if index.type == "slice":
-                self.check_sizes(node.slice, env, frame)
                 return self._slice(owner, node.slice)
             if isinstance(index.const, int) and owner.elts is not None:
                 try:
@@ -97,10 +94,14 @@ class Subscripts:
                     return UNKNOWN
             if isinstance(index.const, int) and owner.prefix and 0 <= index.const < len(owner.prefix):
                 return owner.prefix[index.const]
+        return mixed(owner.elem, owner.type == "args")
+
+    def check_place(self, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> None:
+        """Note a tensor that says which place of a list is read, set or deleted."""
+        self.check_sizes(node.slice, env, frame)
         tensor = tensor_of(index)
         if tensor is not None and self.at.notebook.listens("size tensor", frame):
             self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
-        return mixed(owner.elem, owner.type == "args")
 
     def _item_of_dictionary(self, owner: Dict, index: Value, node: ast.Subscript, frame: Frame) -> Value:
         parts = index.elts or () if isinstance(index, Seq) else (index,)
@@ -197,6 +198,14 @@ def _place(node: ast.Subscript, at: int, parts: Sequence[Value]) -> ast.expr:
     """Where one of several indices stands."""
     several = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == len(parts)
     return node.slice.elts[at] if isinstance(node.slice, ast.Tuple) and several else node.slice
+
+
+def takers(owner: Value, index: Value) -> list[Value]:
+    """Of what may be read or set by an index, what takes it: no list takes a tensor with dimensions."""
+    among = [o for o in options(owner) if is_none(o) is not True]
+    if isinstance(index, Tensor) and index.ndim != 0 and any(isinstance(o, Tensor) for o in among):
+        among = [o for o in among if not isinstance(o, Seq)]
+    return among
 
 
 def is_of_tensor(index: ast.expr) -> bool:
