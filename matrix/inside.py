@@ -91,7 +91,9 @@ def optimizers():
                 for key, body in bodies.items()
                 if key != f"call {of}"
             }
-            bodies |= base
+            setup += "class Own(torch.optim.Optimizer):\n    def __init__(self, params):\n"
+            setup += "        super().__init__(params, {})\n"
+            bodies |= base | {"call torch.optim.Optimizer": "made = Own(model.parameters())"}
         if name in SETTINGS_OF:
             bodies |= {
                 f"call {of}.zero_grad to zeros": "optimizer.zero_grad(set_to_none=False)",

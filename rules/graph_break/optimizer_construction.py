@@ -4,14 +4,14 @@ from types import MappingProxyType
 
 from pt2lint.rule import GraphBreak, calls
 
-OPTIMIZERS = "SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop LBFGS"
+OPTIMIZERS = "Optimizer SGD Adam AdamW Adagrad Adadelta Adamax ASGD NAdam RAdam RMSprop Rprop LBFGS"
 SCHEDULES = (
     "StepLR MultiStepLR ExponentialLR CosineAnnealingLR LambdaLR LinearLR OneCycleLR ReduceLROnPlateau"
 )
 
 
 class OptimizerConstruction(GraphBreak):
-    """An optimizer, or a schedule of its rate, is made in compiled code.
+    """An optimizer, the project's own included, or a schedule of its rate, is made in compiled code.
 
     ## What happens
     The constructor of an optimizer patches its own class, and Dynamo traces neither that nor what follows: it ends the
@@ -66,7 +66,13 @@ class OptimizerConstruction(GraphBreak):
         "layer = torch.nn.Linear(4, 4)\n"
         "def f(x, m, i):\n    o = torch.optim.AdamW(layer.parameters(), lr=0.1)\n"
         "    return x * o.param_groups[0]['lr']",
+        "layer = torch.nn.Linear(4, 4)\nclass Sign(torch.optim.Optimizer):\n    def __init__(self, params, lr):\n"
+        "        super().__init__(params, dict(lr=lr))\ndef f(x, m, i):\n    o = Sign(layer.parameters(), 0.1)\n"
+        "    return x * o.param_groups[0]['lr']",
     )
     VALID = (
+        "class Around(torch.optim.Optimizer):\n    def __init__(self, inner):\n        self.inner = inner\n"
+        "o = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
+        "def f(x, m, i):\n    return x * Around(o).inner.param_groups[0]['lr']",
         "o = torch.optim.SGD([torch.ones(4)], lr=0.1)\ndef f(x, m, i):\n    return x * o.param_groups[0]['lr']",
     )

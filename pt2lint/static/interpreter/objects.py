@@ -10,7 +10,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.special import special
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import made_once, says_none, unit_of
+from pt2lint.static.source.nodes import made_once, parts, says_none, unit_of
 from pt2lint.static.values import (
     NONE,
     OBJECT,
@@ -113,6 +113,12 @@ class Objects:
             for name in (*externals, *self._decorators(cls)):
                 self.at.calls.breaks(self.at.models.of(name), node, frame)
         init = self.at.classes.find_method(cls, "__init__")
+        if init is None or any(getattr(c.func, "attr", "") == "__init__" for c in parts(init[1], ast.Call)):
+            for name in externals:
+                # What is derived from an optimizer is made as that is; a wrapper around one makes none.
+                if self.at.models.plays(name, "trains") and not self.at.models.plays(name, "schedules"):
+                    if self.at.notebook.listens(f"call {name}", frame):
+                        self.at.notebook.note(node, f"call {name}", frame)
         instance = Instance(cls)
         key = (cls, signature(Seq(args)), signature(Dict(kwargs)))
         known = self._objects.get(key)
