@@ -849,6 +849,7 @@ def test_a_part_of_a_class_of_the_project_is_no_other(kind: str, told: int) -> N
 NUMBERS = """
 import math
 import os
+from dataclasses import dataclass
 from functools import partial, wraps
 from packaging import version
 
@@ -864,6 +865,35 @@ def only(kind, fn=None, *, gather=False):
     return wrapper if fn is None else wrapper(fn)
 
 only_here = partial(only, "here")
+
+def reads(x):
+    return x * x.sum().item()
+
+if version.parse(torch.__version__) >= version.parse("1.9.0"):
+    read = torch.sin
+else:
+    read = reads
+
+MODE = os.environ.get("MODE")
+if MODE == "sums":
+    MODE = reads
+else:
+    MODE = torch.sin
+
+if version.parse(torch.__version__) < version.parse("1.9.0"):
+    read_now = torch.sin
+elif version.parse(torch.__version__) >= version.parse("1.10.0"):
+    read_now = reads
+else:
+    read_now = torch.cos
+
+@dataclass
+class Batch:
+    x: torch.Tensor
+    mask: torch.Tensor | None = None
+
+    def summed(self):
+        return self.x if self.mask is None else self.x * self.mask.sum().item()
 
 class M(nn.Module):
     def __init__(self, options, size=4):
@@ -902,6 +932,17 @@ class M(nn.Module):
         ("x = x * x.sum().item() if torch.__version__ < '2.9' else x", 1),
         ("x = x * x.sum().item() if torch.__version__ > '2.0' else x", 1),
         ("x = x * x.sum().item() if torch.__version__.startswith('2.1') else x", 1),
+        # nor is what such a test leaves out at the top level
+        ("x = read(x)", 0),
+        ("x = read_now(x)", 1),
+        ("x = MODE(x)", 1),
+        # what an assertion says of a flag holds after it
+        ("assert self.training is False\n        x = x * x.sum().item() if self.training else x", 0),
+        ("assert not self.flag and x.ndim > 1\n        x = x * x.sum().item() if self.flag else x", 0),
+        ("assert self.flag\n        x = x * x.sum().item() if self.flag else x", 1),
+        # a field that is given nothing is None
+        ("x = Batch(x).summed()", 0),
+        ("x = Batch(x, y).summed()", 1),
         # whole numbers of NumPy that an object keeps are sizes in the graph; `np.int` is Python's own
         ("x = x[: self.n // 2]", 0),
         ("x = x[self.ends[0] : self.ends[1]]", 0),

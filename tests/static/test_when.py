@@ -1088,8 +1088,8 @@ def test_what_would_take_too_much_is_not_computed(tmp_path: Path, test: str) -> 
 @pytest.mark.parametrize(
     ("test", "conditions"),
     [
-        ("self.training or n > 1", ("not self.training", "not n > 1")),
-        ("n >= 2", ("not n >= 2",)),
+        ("self.training or n > 1", ("not self.training", "n <= 1")),
+        ("n >= 2", ("n < 2",)),
         ("n != 1", ("n == 1",)),
         ("n > 2", ()),
         ("n == 1", ()),
@@ -1216,3 +1216,35 @@ def root(x, n):
     before = [(f.code, f.line) for f in findings(code)]
     monkeypatch.setattr(contexts, "common", growing)
     assert [(f.code, f.line) for f in findings(code)] == before != []
+
+
+@pytest.mark.parametrize(
+    ("test", "condition"),
+    [
+        ("if 0 < self.bits < 16:", ("self.bits < 16",)),
+        ("if self.bits >= 16:\n            return x\n        else:", ("self.bits < 16",)),
+        ("if self.bits >= 16:", ()),
+        ("if self.bits > limit:", ()),
+    ],
+)
+def test_a_number_is_another_one_than_by_default(test: str, condition: tuple[str, ...]) -> None:
+    code = f"""
+import torch
+from torch import nn
+
+class M(nn.Module):
+    def __init__(self, bits=16):
+        super().__init__()
+        self.bits = bits
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor, limit: int):
+        x = self.layer(x)
+        {test}
+            x = x * x.sum().item()
+        return self.layer(x)
+
+def build(options):
+    return M(options.bits)
+"""
+    assert [f.when for f in findings(code) if f.code == "PTB103"] == [condition]

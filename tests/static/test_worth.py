@@ -158,6 +158,10 @@ class M(nn.Module):
         ("self.out", "'not a ' + 'number'", WARNS),
         ("self.out", "'out', self.out", ""),
         ("self.out", "'out ' + str(self.out)", ""),
+        # it says so itself, and leaves things as they are
+        ("self.out", "f'Warning: {x.shape} is too much'", WARNS),
+        ("self.out", "f'Warning: {x.shape} is too much')\n            return (x", WARNS),
+        ("self.out", "f'{x.shape} is too much')\n            return (x", ""),
         # and goes on without what it would have done
         ("x.shape[0] > 9", "'too long')\n            fast = (False", WARNS),
         ("x.shape[0] > 9", "'long')\n            fast = (True", ""),
@@ -623,6 +627,17 @@ class M(nn.Module):
         (
             "for i in range(9):\n            x = self.nearest(x, centers)\n            {exit}\n"
             "            if i == 8:\n                x = self.layer(x)",
+            "",
+        ),
+        # or how many turns are enough
+        (
+            "for i in itertools.count():\n            x = self.nearest(x, centers)\n            {exit}\n"
+            "            if most > 0 and i >= most:\n                break",
+            ITERATES,
+        ),
+        (
+            "for i in itertools.count():\n            x = self.nearest(x, centers)\n            {exit}\n"
+            "            if self.layer(x[i]) is None:\n                break",
             "",
         ),
         # it goes on until Python says so
@@ -1849,6 +1864,7 @@ class M(nn.Module):
         ("if self.kind == 'last':", "M(config.kind)", ""),
         ("if self.kind == 'last':", "M('first')", "`self.kind == 'last'` is off by default"),
         ("if self.kind == 'last':", "M(parts=2)", "`self.kind == 'last'` is off by default"),
+        ("if parts > 1:", "M(parts=config.parts)", ""),
     ],
 )
 def test_an_option_that_is_something_else_by_default(tmp_path: Path, test: str, made: str, note: str) -> None:

@@ -191,10 +191,12 @@ class Branches:
 
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
         """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
-        text that is always the same, instead of nothing or where values of tensors are asked for. They may return
-        nothing then, or go on without what they would have done, `fast = False`."""
+        text that is always the same, or says that it warns, instead of nothing or where values of tensors are asked
+        for. They may return nothing then, or a name as it is, or go on without what they would have done, `fast =
+        False`."""
         says = sets = 0
-        if body and isinstance(body[-1], ast.Return) and gives_nothing(body[-1].value):
+        last = body[-1] if body else None
+        if isinstance(last, ast.Return) and (isinstance(last.value, ast.Name) or gives_nothing(last.value)):
             body = body[:-1]
         while len(body) == 1 and isinstance(inner := body[0], ast.If) and not inner.orelse:
             body = inner.body
@@ -209,7 +211,7 @@ class Branches:
                 callee = self.at.names.external_name(value)
                 if self.at.models.plays(callee, "warns") or self._warns_alone(value):
                     return True
-                fixed = all(map(_is_fixed, call.args))
+                fixed = all(map(_is_fixed, call.args)) or any(map(_says_it_warns, call.args[:1]))
                 says += fixed and self.at.models.plays(callee, "prints")
             elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
                 sets += statement.value.value is False and isinstance(statement.targets[0], ast.Name)
@@ -365,6 +367,13 @@ def _is_fixed(text: ast.expr) -> bool:
     if isinstance(text, ast.BinOp) and isinstance(text.op, ast.Add):
         return _is_fixed(text.left) and _is_fixed(text.right)
     return isinstance(text, ast.Constant)
+
+
+def _says_it_warns(text: ast.expr) -> bool:
+    """`f"Warning: {n} rows are left out"`"""
+    first = text.values[0] if isinstance(text, ast.JoinedStr) and text.values else text
+    said = first.value if isinstance(first, ast.Constant) else ""
+    return isinstance(said, str) and said.lstrip().lower().startswith("warning")
 
 
 def _is_flag(value: ast.expr | None, outcome: bool) -> bool:

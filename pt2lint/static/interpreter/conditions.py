@@ -249,6 +249,19 @@ class Conditions:
             if "." in name:
                 frame.narrowed.setdefault(name, True)
 
+    def hold(self, test: ast.expr, env: Env, frame: Frame) -> None:
+        """Keep in `env` what an assertion says of flags: after `assert self.training is False` no branch trains."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            for part in test.values:
+                self.hold(part, env, frame)
+        flag, outcome = _flag(test)
+        asked = test.operand if isinstance(test, ast.UnaryOp) else test
+        asked = asked.left if isinstance(asked, ast.Compare) else asked
+        if flag is not None and isinstance(known := self.at.expressions.again(asked, env, frame), Py):
+            if known.type == "bool":
+                env[flag] = Py("bool", outcome)
+                frame.narrowed.setdefault(flag, True)
+
     def _narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
         if frame.split:
             self._recall(test, env, outcome, frame)

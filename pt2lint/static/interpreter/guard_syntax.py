@@ -31,28 +31,51 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.In: ast.NotIn,
     ast.NotIn: ast.In,
 }
+BEYOND: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+}
 
 
 def exits(loop: ast.For | ast.While, says: Callable[[ast.Call], bool]) -> list[ast.expr]:
     """The tests that end a loop of which it does not matter how often it ran: `while t:`, and of a loop that does not
     use its index but to say how far it came, `if t: break`. `says` tells calls that write a message."""
-    if isinstance(loop, ast.For):
-        targets = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
-        computes = (each for each in loop.body if not _only_says(each, says))
-        used = (part for each in computes for part in walk(each) if isinstance(part, ast.Name))
-        if any(part.id in targets for part in used):
-            return []
+    targets = _names([loop.target]) if isinstance(loop, ast.For) else set[str]()
+    if targets & _names(_computes(loop.body, says)):
+        return []
     tests = [loop.test] if isinstance(loop, ast.While) and not isinstance(loop.test, ast.Constant) else []
     todo = [*loop.body]
     while todo:
         each = todo.pop()
         if isinstance(each, ast.If):
-            if each.body and isinstance(each.body[-1], (ast.Break, ast.Return)):
+            if isinstance(each.body[-1], (ast.Break, ast.Return)) and not targets & _names([each.test]):
                 tests.append(each.test)
             todo += [*each.body, *each.orelse]
         elif isinstance(each, (ast.With, ast.Try)):
             todo += each.body
     return tests
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    return {part.id for node in nodes for part in walk(node) if isinstance(part, ast.Name)}
+
+
+def _computes(body: list[ast.stmt], says: Callable[[ast.Call], bool]) -> Iterator[ast.AST]:
+    """What of a loop's body may use its index for more than to say how far it came, or to end after that many turns:
+    `if i >= most: break`."""
+    for each in body:
+        if isinstance(each, ast.If) and not each.orelse and isinstance(each.body[-1], ast.Break):
+            tests = each.test.values if isinstance(each.test, ast.BoolOp) else [each.test]
+            plain = (ast.Name, ast.Attribute, ast.Constant)
+            for test in tests:
+                sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
+                if not all(isinstance(side, plain) for side in sides):
+                    yield test
+            yield from _computes(each.body[:-1], says)
+        elif not _only_says(each, says):
+            yield each
 
 
 def _only_says(statement: ast.stmt, says: Callable[[ast.Call], bool]) -> bool:
@@ -498,6 +521,8 @@ def opposite(test: ast.expr) -> ast.expr:
     """The test that comes out the other way."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITE:
-        return ast.Compare(test.left, [OPPOSITE[type(test.ops[0])]()], test.comparators)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        other = OPPOSITE.get(type(test.ops[0])) or BEYOND.get(type(test.ops[0]))
+        if other is not None:
+            return ast.Compare(test.left, [other()], test.comparators)
     return ast.UnaryOp(ast.Not(), test)

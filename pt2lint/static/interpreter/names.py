@@ -90,7 +90,8 @@ class Names:
         frame = Frame(module, (1, 1), "the module")
         self.at.notebook.quiet += 1
         try:
-            for expression in module.assigned[name]:
+            module.values[name] = join_all(values)  # what a test of the name itself sees
+            for expression in self._run(module, module.assigned[name], frame):
                 module.values[name] = join_all(values)  # what a name made of itself sees
                 value = self.at.expressions.eval(expression, {}, frame)
                 if isinstance(value, Wrapped) and _wraps_its_own(expression, name, module):
@@ -108,6 +109,17 @@ class Names:
         if isinstance(first, Py) and first.const is False and not module.says(f"global {name}"):
             return Py("bool", off=ALWAYS_OFF)
         return _changing(first)
+
+    def _run(self, module: Module, bound: list[ast.expr], frame: Frame) -> list[ast.expr]:
+        """Those that are run of what is assigned to a name, where an `if` around them is decided: `if
+        version.parse(torch.__version__) >= version.parse("2.2"):`, and in its `else` another one."""
+        for fork in module.forks if len(bound) > 1 else ():
+            within = [one for one in bound if fork.lineno <= one.lineno <= (fork.end_lineno or 0)]
+            met = self.at.conditions.test(fork.test, {}, frame) if within else None
+            if met is not None:
+                begins = fork.orelse[0].lineno
+                bound = [one for one in bound if one not in within or (one.lineno < begins) is met]
+        return bound
 
     def _set_later(self, module: Module, name: str, frame: Frame) -> list[Value]:
         """The objects of the project that functions put into a global: `global backend; backend = Backend()`."""

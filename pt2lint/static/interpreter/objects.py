@@ -128,6 +128,7 @@ class Objects:
             self._objects[key] = instance
         if init is None:
             given = dict(zip(self.annotated(cls), args, strict=False)) | kwargs
+            given |= {} if spread else self._left_out(cls, given)
             instance.attrs.update({k: v for k, v in given.items() if v is not UNKNOWN})
             self._initialized.add(instance)
             if frame.region and len(self.at.functions.active) < MAX_DEPTH:
@@ -152,6 +153,16 @@ class Objects:
         for c in self.at.classes.bases(cls)[0][1:]:
             names = [*(n for n in c.annotations if n not in names), *names]
         return names
+
+    def _left_out(self, cls: ClassInfo, given: dict[str, Value]) -> dict[str, Value]:
+        """The fields that are None where nothing is given for them, and that nothing sets."""
+        return {
+            name: NONE
+            for name in self.annotated(cls)
+            if name not in given
+            if is_none(self.at.classes.class_attribute(cls, name)) is True
+            if not self.at.classes.set_elsewhere(cls, name)
+        }
 
     def makes_owner(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> bool:
         """Whether a method is called of an object that the function itself makes, with nothing between the two that may

@@ -177,6 +177,8 @@ class Sorts:
             return OFF
         if self.defaults.is_otherwise(test, outcome, frame):
             return OFF
+        if type(test.ops[0]) not in OPPOSITE and self.defaults.is_so(test, not outcome, frame):
+            return CHOSEN  # a number that is not the one by default
         asks = isinstance(test.ops[0], (ast.Gt, ast.NotEq)) and is_zero(right)
         if outcome and asks and (value is UNKNOWN or _is_set(left, value)):
             if self.defaults.made_off(left, frame):

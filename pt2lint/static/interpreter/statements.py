@@ -222,6 +222,7 @@ class Statements:
             for hear in self.at.events.asserted:
                 hear(node, last, value, frame)
         self.at.conditions.narrow(node.test, env, True, frame)
+        self.at.conditions.hold(node.test, env, frame)
 
     def s_delete(self, node: ast.Delete, env: Env, frame: Frame) -> None:
         for target in node.targets:

@@ -195,6 +195,7 @@ class Module:
         self.functions: MutableMapping[str, FunctionNode] = Definitions(self._function, self._defines)
         self.classes: MutableMapping[str, ClassInfo] = Definitions(self._class, self._defines)
         self.assigned: MutableMapping[str, list[ast.expr]] = Late(self._assigned_value)
+        self.forks: list[ast.If] = []  # what binds names in two ways
         self.values: dict[str, Any] = {}  # what the interpreter found the top-level names to be
         self.lacks: set[str] = set()  # names that were sought in vain
         self.linted = linted  # only linted files get findings
@@ -437,6 +438,8 @@ class Module:
         elif isinstance(statement, ast.AnnAssign):
             if isinstance(statement.target, ast.Name) and statement.value is not None:
                 self.assigned.setdefault(statement.target.id, []).append(statement.value)
+        elif isinstance(statement, ast.If) and statement.orelse:
+            self.forks.append(statement)
 
     def import_targets(self, statement: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
         """(local name, qualified name) of each name that the statement binds."""
