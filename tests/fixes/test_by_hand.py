@@ -48,6 +48,27 @@ CASES = {
         ["for n in lengths:", "    x = x[: n.item()]", "return x"],
         "",
     ),
+    "a number that is only asserted": (
+        ["worst = x.abs().sum().item()", 'assert worst < 3, f"{worst}"', "return self.layer(x)"],
+        "Keep the tensor and assert on that, with a message that does not hold its value:",
+    ),
+    "a number of which another one is asserted": (
+        [
+            "most = x.max().item()",
+            "share = x.mean() / (most + 1)",
+            'assert share < 3, f"{most}"',
+            "return self.layer(x)",
+        ],
+        "Keep the tensor and assert on that,",
+    ),
+    "a number of sizes": (
+        ["n = torch.tensor(x.shape[:-1]).prod().item()", "return self.layer(x).reshape(n, 4)"],
+        "Compute it of the numbers themselves, without a tensor:",
+    ),
+    "a number that is asserted and used": (
+        ["worst = x.abs().sum().item()", "assert worst < 3", "return self.layer(x) * worst"],
+        "Pass it in:",
+    ),
     "a test of an argument": (
         [
             "if lengths.max() > 3:",
@@ -179,3 +200,42 @@ def test_what_is_said_where_values_decide_waits_for_the_branch(test: str, body: 
     [fix] = next(one for one in found if one.code in ("PTB101", "PTB102")).fixes
     assert (fix.by_hand, fix.edits) == (True, ())
     assert fix.description.startswith("Mend the branch around it first")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "x = x[:, self.upper]",
+            "Keep the positions too: buffers of what `self.upper.nonzero(as_tuple=True)` gives,",
+        ),
+        (
+            "m = self.upper.to(x.device)\n        x = x[:, m]",
+            "Keep the positions too: buffers of what `self.upper.",
+        ),
+        ("x = x[:, self.lengths > 2]", ""),
+        (
+            "n = torch.tensor([x.shape[0], 2])\n        x = x.split([n[0]])[0]",
+            "Leave them numbers of Python,",
+        ),
+    ],
+)
+def test_what_is_known_before_need_not_be_a_tensor(line: str, told: str, tmp_path: Path) -> None:
+    code = f"""
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+        self.lengths = torch.arange(4)
+        self.register_buffer("upper", torch.triu(torch.ones(4, 4, dtype=torch.bool)))
+
+    def forward(self, x: torch.Tensor):
+        x = self.layer(x)
+        {line}
+        return x.sum() + self.layer.weight
+"""
+    (tmp_path / "m.py").write_text(code)
+    fixes = [fix.description for f in lint([str(tmp_path / "m.py")], Settings()).findings for fix in f.fixes]
+    assert any(fix.startswith(told) for fix in fixes) if told else not any("positions" in f for f in fixes)

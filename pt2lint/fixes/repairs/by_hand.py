@@ -51,7 +51,16 @@ KEEP_NUMBERS = (
 
 def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is computed of arguments alone can be computed before the call: `lengths.max().item()`."""
-    if before := _before(function, node):
+    if _only_asserted(function, node):
+        yield told(
+            "Keep the tensor and assert on that, with a message that does not hold its value: `assert t < bound` stays "
+            "in the graph. A failure raises RuntimeError there"
+        )
+    elif _of_numbers(function, node):
+        yield told(
+            "Compute it of the numbers themselves, without a tensor: with `max`, `sum`, `math.prod` and the like"
+        )
+    elif before := _before(function, node):
         yield told(f"Pass it in: {before}. That breaks no graph; another number compiles once more, for any")
     elif _ends_slices(function, node):
         yield told(
@@ -60,6 +69,46 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
+
+
+def _only_asserted(function: FunctionCode, node: cst.CSTNode, steps: int = STEPS) -> bool:
+    """Whether the name that it is given is used in assertions alone, or in other names of which that holds."""
+    here, above = node, function.parent(node)
+    while isinstance(above, cst.BaseExpression) and not isinstance(above, cst.Call):
+        here, above = above, function.parent(above)
+    if isinstance(above, cst.Assert):
+        return above.test is here
+    owner = enclosing_function(function, node)
+    if not isinstance(above, cst.Assign) or len(above.targets) != 1 or owner is None or not steps:
+        return False
+    name = above.targets[0].target
+    found = [use for use in uses(owner.body) if isinstance(name, cst.Name) and use.name == name.value]
+    read = [use.node for use in found if not use.binds]
+    if not read or len(found) - len(read) != 1:
+        return False
+    return all(_in_assertion(function, use) or _only_asserted(function, use, steps - 1) for use in read)
+
+
+def _of_numbers(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether it is read out of a tensor that is made of sizes, or of a list, in the expression itself:
+    `torch.tensor(x.shape).prod().item()`."""
+    while isinstance(node, cst.Call):
+        if qualified(function, node.func) in ("torch.tensor", "torch.as_tensor"):
+            given = node.args[0].value if node.args else None
+            if isinstance(given, cst.Subscript):
+                given = given.value
+            lists = isinstance(given, cst.List | cst.ListComp)
+            return lists or (isinstance(given, cst.Attribute) and given.attr.value == "shape")
+        if not isinstance(node.func, cst.Attribute):
+            return False
+        node = node.func.value
+    return False
+
+
+def _in_assertion(function: FunctionCode, node: cst.CSTNode | None) -> bool:
+    while node is not None and not isinstance(node, cst.BaseSmallStatement):
+        node = function.parent(node)
+    return isinstance(node, cst.Assert)
 
 
 def _ends_slices(function: FunctionCode, node: cst.CSTNode) -> bool:
@@ -195,7 +244,12 @@ def _tested(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:
 
 def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """A result of a size that is known: by a size, a mask or a count into a tensor that is there."""
-    if isinstance(node, cst.Subscript):
+    if isinstance(node, cst.Subscript) and (kept := _kept_mask(function, node)):
+        yield told(
+            f"Keep the positions too: buffers of what `{kept}.nonzero(as_tuple=True)` gives, made where `{kept}` is "
+            "set, and index with those in its place, as their number is known"
+        )
+    elif isinstance(node, cst.Subscript):
         yield from _whole(function, node)
     elif isinstance(node, cst.Call) and not (qualified(function, node.func) or "").startswith("numpy."):
         name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
@@ -250,12 +304,18 @@ def _is_cross_entropy(function: FunctionCode, call: cst.CSTNode | None) -> bool:
 
 def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """A size, a bound or a range of a number, where a tensor stands."""
-    if isinstance(function.parent(node), cst.Slice):
+    why = {op.why.partition(" (")[0] for op in function.ops_at(node)}
+    if why & {"`torch.tensor` returns a tensor", "`torch.as_tensor` returns a tensor"}:
+        yield told(
+            "Leave them numbers of Python, or pass those on beside the tensor that is made of them: what Python holds "
+            "is known while Dynamo traces"
+        )
+    elif isinstance(function.parent(node), cst.Slice):
         yield told(
             "Write and read by position: `index_copy_` with a tensor of positions, and a mask over what is not there "
             "yet, need no number"
         )
-    elif any(op.why.partition(" (")[0].endswith(" is a buffer") for op in function.ops_at(node)):
+    elif any(each.endswith(" is a buffer") for each in why):
         yield told(KEEP_NUMBERS.format("the buffer"))
     elif any("number" in op.details for op in function.ops_at(node)):
         yield told(
@@ -292,7 +352,26 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
 def _buffer(function: FunctionCode, node: cst.CSTNode) -> str:
     """The buffer that `self.sizes.tolist()` reads, "" where it reads anything else."""
     read = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
-    cls = class_around(function, function.range(node)[0])
+    return _registered(function, read)
+
+
+def _kept_mask(function: FunctionCode, node: cst.Subscript) -> str:
+    """The buffer that is the one mask of an index, as it is or on another device: `x[:, self.mask.to(x.device)]`."""
+    indices = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
+    if len(indices) != 1:
+        return ""
+    made, owner = indices[0], enclosing_function(function, node)
+    if isinstance(made, cst.Name) and owner is not None:
+        bound = [use.node for use in uses(owner.body) if use.binds and use.name == made.value]
+        made = (_assigned(function, bound[0]) if len(bound) == 1 else None) or made
+    if isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute) and made.func.attr.value == "to":
+        made = made.func.value
+    return _registered(function, made)
+
+
+def _registered(function: FunctionCode, read: cst.CSTNode | None) -> str:
+    """The attribute, where the class around it registers that as a buffer."""
+    cls = class_around(function, function.range(read)[0]) if read is not None else None
     if not isinstance(read, cst.Attribute) or not isinstance(read.value, cst.Name) or cls is None:
         return ""
     made = (part for part in ast.walk(cls) if isinstance(part, ast.Call) and part.args)
