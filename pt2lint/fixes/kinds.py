@@ -18,7 +18,7 @@ import libcst as cst
 
 from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none, walk
+from pt2lint.rule.tree import is_name, says_none, walk
 
 Kind: TypeAlias = "Callable[[cst.CSTNode], str]"
 
@@ -74,14 +74,25 @@ def names_no_device(function: FunctionCode, value: cst.CSTNode) -> bool:
     )
 
 
+# What is made anew, of sizes: by a function of torch, and by a method.
+_MADE = {
+    f"torch.{name}" for name in words("zeros ones empty rand randn zeros_like ones_like rand_like randn_like")
+}
+_MADE_BY = words("new_zeros new_ones new_empty")
+
+
 def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bool:
     """Whether a tensor is made there that surely passes no gradient on: of `x.data`, of numbers, of whole numbers."""
     if isinstance(node, cst.Attribute):
         return node.attr.value == "data"
-    if not isinstance(node, cst.Call) or any(one.keyword is not None or one.star for one in node.args):
+    if not isinstance(node, cst.Call):
+        return False
+    name = qualified(function, node.func)
+    if name in _MADE or (isinstance(node.func, cst.Attribute) and node.func.attr.value in _MADE_BY):
+        return not any(one.star == "**" or is_name(one.keyword, "requires_grad") for one in node.args)
+    if any(one.keyword is not None or one.star for one in node.args):
         return False
     given = [one.value for one in node.args]
-    name = qualified(function, node.func)
     if kind(node) in ("tensor:int", "tensor:bool"):
         return True
     if name is None and isinstance(node.func, cst.Attribute):

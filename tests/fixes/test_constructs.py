@@ -670,6 +670,8 @@ def test_the_number_goes_behind_the_tensors(name, given, made):
         ("torch.Tensor([0.5, 1, 2])", "torch.Tensor([0.5, 1, 2])"),
         ("x.data.new(2, 3).zero_()", "x.data.new(2, 3).zero_()"),
         ("(x > 1).long()", "(x > 1).long()"),
+        ("x.new_zeros(x.size(0), 1)", "x.new_zeros(x.size(0), 1)"),
+        ("torch.zeros(x.shape, device=x.device)", "torch.zeros(x.shape, device=x.device)"),
         ("\n        x.sin()", "x.sin().detach()"),
     ],
 )
