@@ -2928,6 +2928,7 @@ def evaluate(data):
         ("batch", "pass", "batch", "self.compute(batch)", "", False),
         ("batch", "batch = moved(batch)", "batch", "self.fc(batch['x'])", ": dict", False),
         ("n, batch", "pass", "batch", "self.compute(batch)", "", False),
+        ("x, batch", "pass", "batch", "self.fc(batch['x'])", ": dict[str, torch.Tensor]", False),
     ],
 )
 def test_a_batch_that_may_be_no_tensor_is_not_marked(

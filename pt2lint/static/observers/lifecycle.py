@@ -13,6 +13,7 @@ from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.padding import PADS, Padding
 from pt2lint.static.source.nodes import last_word, parameters_in, unit_of, walk
 from pt2lint.static.values import (
+    UNKNOWN,
     Ext,
     Func,
     Instance,
@@ -165,7 +166,7 @@ class Lifecycle:
                 spread = any(_mentions(a, made) for a in given if isinstance(a, ast.Starred)) or any(
                     _mentions(k.value, made) for k in node.keywords if k.arg is None
                 )
-                unsure = whole.intersection(plain) and not self._takes_tensor(inner, node, whole)
+                unsure = self._may_be_others(inner, node, set(plain), whole.intersection(plain))
                 names = "" if spread or unsure or not column else ",".join(dict.fromkeys(plain))
                 library = self.at.models.named("reads the environment")
                 torch = next((local for local, n in frame.module.imports.items() if n == library), "")
@@ -186,20 +187,21 @@ class Lifecycle:
                     ]
                 self.used(loader, "\t".join(words))
 
-    def _takes_tensor(self, inner: Func | None, node: ast.Call, whole: set[str]) -> bool:
-        """Whether what a call fills with a whole batch is a tensor: by annotation or use, and where a module of torch's
-        own is called."""
+    def _may_be_others(self, inner: Func | None, node: ast.Call, names: set[str], whole: set[str]) -> bool:
+        """Whether what a call fills with a batch may be no tensor, for all that annotations and uses show: a whole
+        batch has to be one for sure (where a module of torch's own is called, it is), a part may be unknown."""
         if inner is None:
-            return True
+            return False
         there = Frame(inner.module, unit_of(inner.node), title(inner))
-        given = self._taking(inner, node, whole)
+        surely = self._taking(inner, node, whole)
+        given = self._taking(inner, node, names)
         asked = [each for each in parameters_in(inner.node.args) if each.arg in given]
-        return bool(asked) and all(
-            any(
-                isinstance(one, Tensor)
-                for one in options(self.at.functions.parameter(inner, each, None, there))
-            )
-            for each in asked
+        kinds = [
+            (each.arg in surely, self.at.functions.parameter(inner, each, None, there)) for each in asked
+        ]
+        return (bool(surely) and not asked) or any(
+            not any(isinstance(one, Tensor) or (one is UNKNOWN and not sure) for one in options(kind))
+            for sure, kind in kinds
         )
 
     def used(self, owner: Value | None, what: str) -> None:
