@@ -66,4 +66,6 @@ def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
         says = "Build the container anew" + (", of clones, which do not require a gradient." if deep else ".")
     else:
         return Refusal(f"`{text}` is not known to be a tensor, or a list or dictionary of tensors")
-    return fix(says, rewrite(function, {node: cst.parse_expression(new)}))
+    # Other keys of a dictionary may hold other things, which have no `detach`.
+    waits = ("once proven",) if word.startswith("dict") and deep else ()
+    return fix(says, rewrite(function, {node: cst.parse_expression(new)}), *waits)
