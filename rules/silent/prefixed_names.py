@@ -231,6 +231,8 @@ class PrefixedNames(Rule):
         name = op.detail("name")
         if any(o.name in ("attribute of compiled", "foreign name") for o in self.function.ops):
             return  # told of the one that it is given
+        if self.is_applied(node):
+            return
         what = "another part of the name" if op.detail("outcome") == "shifted" else "never true"
         self.report(
             node,
@@ -240,6 +242,23 @@ class PrefixedNames(Rule):
             severity=severity(op),
             fixes=[] if self.is_key(node, name) else self.without_prefix(node, name),
         )
+
+    def is_applied(self, node: cst.CSTNode) -> bool:
+        """Whether the function is only given to `module.apply`, which comes to the original and its names as well."""
+        around = function_around(self.function, node)
+        name = around.name.value if around is not None else ""
+
+        def reads(part: ast.AST) -> int:
+            return sum(isinstance(one, ast.Name) and one.id == name for one in ast.walk(part))
+
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        applied = sum(
+            reads(given)
+            for one in ast.walk(tree)
+            if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "apply"
+            for given in one.args
+        )
+        return 0 < applied == reads(tree)
 
     def is_key(self, node: cst.CSTNode, name: str) -> bool:
         """Whether something is looked up, or kept, under the name where the test asks whether it is there: without the
@@ -277,7 +296,7 @@ class PrefixedNames(Rule):
         ):
             around = outer
         plain = cst.parse_expression(f'{name}.replace("_orig_mod.", "")')
-        used = [one for one in names(around) if one.value == name]
+        used = [one for one in names(around) if one.value == name and not self.ends(one)]
         inner, loop = node, self.function.parent(node)
         while loop is not None and not (isinstance(inner, cst.IndentedBlock) and isinstance(loop, cst.For)):
             inner, loop = loop, self.function.parent(loop)
@@ -292,6 +311,19 @@ class PrefixedNames(Rule):
             edits = rewrite(self.function, {statements[here]: [plain_name, statements[here]]})
             return [self.fix(says, *edits)]
         return [self.fix(says, *rewrite(self.function, dict.fromkeys(used, plain)))]
+
+    def ends(self, used: cst.Name) -> bool:
+        """`name.endswith(".bias")`: the last part of a name, which no prefix parts."""
+        test = self.test(used)
+        ending = test.args[0].value if isinstance(test, cst.Call) and len(test.args) == 1 else None
+        return (
+            isinstance(test, cst.Call)
+            and isinstance(test.func, cst.Attribute)
+            and test.func.value is used
+            and test.func.attr.value == "endswith"
+            and isinstance(ending, cst.SimpleString)
+            and "." not in str(ending.evaluated_value).removeprefix(".")
+        )
 
     def test(self, used: cst.Name) -> cst.CSTNode:
         """The comparison or the call of a method that the name stands in."""

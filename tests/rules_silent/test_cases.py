@@ -3277,6 +3277,11 @@ class Net(torch.nn.Module):
             "def f(m, names):\n    return [\n        p\n        for n, p in m.named_parameters()\n"
             """        if n.replace("_orig_mod.", "") == 'a' or n.replace("_orig_mod.", "") in names\n    ]""",
         ),
+        (  # the last part of a name, which no prefix parts
+            "def f(m, names):\n    return [p for n, p in m.named_parameters() if n.endswith('.bias') or n in names]",
+            "def f(m, names):\n    return [\n        p\n        for n, p in m.named_parameters()\n"
+            """        if n.endswith('.bias') or n.replace("_orig_mod.", "") in names\n    ]""",
+        ),
         (
             "def f(m):\n    for n, p in m.named_parameters():\n        if n.startswith('blocks'):\n"
             "            k = int(n.split('.')[1])\n        elif n == 'head':\n            k = 9\n        print(k)",
@@ -3351,6 +3356,12 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
 def test_what_has_no_fix(body: str) -> None:
     (finding,) = findings(HEADER + body + "\n")
     assert not finding.fixes
+
+
+def test_what_apply_is_given_sees_the_original_too() -> None:
+    body = "def init(m):\n    for n, p in m.named_parameters():\n        if n == 'a.weight':\n            print(p)\n\n"
+    assert findings(HEADER + body + "def make(net):\n    init(net)\n    return net\n")
+    assert not findings(HEADER + body + "def make(net):\n    net.apply(init)\n    return net\n")
 
 
 def test_a_fixture_is_what_another_function_makes() -> None:
