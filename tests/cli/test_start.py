@@ -68,7 +68,11 @@ def test_libcst_is_whole_however_it_is_first_used() -> None:
             "from pt2lint.late import load_libcst_late; load_libcst_late(); import sys, libcst as first, libcst\n"
             f"assert 'libcst._nodes' not in sys.modules\nmade = {use}\nfrom libcst import Name, matchers\n"
             "import libcst\nassert isinstance(made, Name) and first.Name is libcst.Name is Name\n"
-            "assert matchers.matches(libcst.parse_expression('x'), matchers.Name())"
+            "assert matchers.matches(libcst.parse_expression('x'), matchers.Name())\n"
+            "other = made.with_changes(value='x')\n"
+            "assert other.deep_equals(made) and other != made and len({other, made, made}) == 2\n"
+            "assert 'Name(' in repr(made)\n"
+            "import dataclasses; assert dataclasses.dataclass.__module__ == 'dataclasses'"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
 
