@@ -417,6 +417,37 @@ class M(torch.nn.Module):
     assert noted(source) == ["test tensor @ x.max() > 0", "call builtins.print @ print(y)"]
 
 
+def test_a_module_runs_a_call_that_it_inherits() -> None:
+    source = """
+class Base(torch.nn.Module):
+    def __call__(self, x: torch.Tensor):
+        if x.max() > 0:
+            return super().__call__(x)
+
+class Child(Base):
+    def forward(self, y):
+        return y + 1
+"""
+    assert noted(source) == ["test tensor @ x.max() > 0"]
+
+
+def test_a_class_that_parts_are_made_of_by_default() -> None:
+    source = """
+class Part(torch.nn.Module):
+    def shifted(self, x: torch.Tensor):
+        if x.max() > 0:
+            return x + 1
+
+class M(torch.nn.Module):
+    def __init__(self, part=Part, **settings):
+        super().__init__()
+        self.part = part(**settings)
+    def forward(self, z):
+        return self.part.shifted(z)
+"""
+    assert noted(source) == ["test tensor @ x.max() > 0"]
+
+
 def test_layers_under_other_names_of_torch_nn() -> None:
     source = """
 from torch.nn.modules.loss import _Loss

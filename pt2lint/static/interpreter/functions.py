@@ -29,6 +29,7 @@ from pt2lint.static.values import (
     OFTEN_OFF,
     TRUE,
     UNKNOWN,
+    Class,
     Dict,
     Ext,
     Func,
@@ -474,6 +475,11 @@ class Functions:
                 if any(isinstance(o, Tensor) for o in options(value)):
                     # Annotated as a tensor, and a plain value by default: the annotation is not to be trusted.
                     return Union((*options(value), plain), True) if not isinstance(value, Py) else value
+            if value is UNKNOWN and dotted(default):
+                # A class that parts are made of: `block=Block`, which few callers replace.
+                usual = self.at.expressions.quietly(default, func.env or {}, frame)
+                if isinstance(usual, Class) and self.at.classes.is_module(usual.info):
+                    return mixed(usual, loose=True)
         return value
 
     def _annotated(self, func: Func, parameter: ast.arg, frame: Frame) -> tuple[ast.arg, Frame]:
