@@ -943,6 +943,10 @@ class M(nn.Module):
         # a field that is given nothing is None
         ("x = Batch(x).summed()", 0),
         ("x = Batch(x, y).summed()", 1),
+        # a number of NumPy that an object keeps is read as a constant, and its test ends the graph
+        ("x = x * 2 if self.scale > 0.5 else x", 1),
+        ("x = x * 2 if self.width else x", 1),
+        ("x = x * 2 if self.n > 2 else x", 0),
         # whole numbers of NumPy that an object keeps are sizes in the graph; `np.int` is Python's own
         ("x = x[: self.n // 2]", 0),
         ("x = x[self.ends[0] : self.ends[1]]", 0),

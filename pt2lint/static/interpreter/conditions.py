@@ -108,6 +108,9 @@ class Conditions:
             return
         if self.tested_before(value, frame):
             return
+        if isinstance(value, Tensor) and value.array:
+            # A number of NumPy's that an object keeps is a constant where it is read, and none where it is tested.
+            tensor = tensor.but(sure=True)
         if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
             tensor = tensor.but(sure=False)
         if isinstance(node, ast.Name) and tensor.is_used_alone:
