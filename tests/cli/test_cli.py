@@ -608,6 +608,13 @@ def test_inputs_that_do_not_import(run) -> None:
 
 def test_a_package_that_is_missing_is_told_with_what_to_do(run) -> None:
     write(m="import nowhere_to_be_found\n" + BAD)
+    told = [line for line in run("--verify", "m.py").out.splitlines() if "nowhere_to_be_found" in line]
+    another = "(--python PATH names another interpreter); what uses that is not run"
+    assert told == [f"note: m.py: not installed: nowhere_to_be_found {another}"]
+
+
+def test_a_package_that_is_missing_where_the_file_cannot_do_without(run) -> None:
+    write(m="import nowhere_to_be_found\nNAMES = [*nowhere_to_be_found.names]\n" + BAD)
     ran = run("--verify", "m.py")
     told = [line for line in ran.err.splitlines() if "No module named 'nowhere_to_be_found'" in line]
     assert len(told) == 1
