@@ -849,7 +849,7 @@ SCRIPT = """
             "standard input is empty here: give inputs: --inputs MODULE:FUNCTION",
         ),
         (
-            "import not_there_at_all",
+            "import not_there_at_all; names = [*not_there_at_all.names]",  # it cannot be left out
             "ModuleNotFoundError: No module named 'not_there_at_all'",
             "name the interpreter that has it: --python PATH",
         ),
