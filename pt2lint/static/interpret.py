@@ -292,11 +292,12 @@ class Interpreter:
             self.at.calls.roots.root(
                 self.at.classes.method_value(owner, node, made), "forward", seldom, beside
             )
-        entry = self.at.classes.find_method(
-            cls, "__call__"
-        )  # its own, or a base class's around its `forward`
+        # Its own, or a base class's around its `forward`.
+        entry = self.at.classes.find_method(cls, "__call__")
         if entry is not None and cls in (entry[0], owner):
-            self.at.calls.roots.root(self.at.classes.method_value(*entry, instance), "__call__", seldom)
+            self.at.calls.roots.root(
+                self.at.classes.method_value(*entry, instance), "__call__", seldom, beside, assumed=assumed
+            )
 
     def made_of_parts(self, cls: ClassInfo) -> list[Instance]:
         """Objects of the class as its own file makes them, where `__init__` keeps a part that it is given, of which

@@ -116,6 +116,19 @@ class Model(nn.Module):
     assert notes(tmp_path, code + "\nfast = torch.compile(M(1))\n") == [""]
 
 
+def test_the_way_through_a_call_method_of_a_base_is_no_other(tmp_path: Path) -> None:
+    code = f"""
+class Base(nn.Module):
+    def __call__(self, *args):
+        return super().__call__(*args)
+
+class M(Base):
+    def forward(self, x: torch.Tensor):
+        return {ITEM}
+"""
+    assert notes(tmp_path, code) == [WEIGHTLESS]
+
+
 @pytest.mark.parametrize(
     ("given", "kept", "call", "note"),
     [
