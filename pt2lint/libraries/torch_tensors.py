@@ -18,7 +18,9 @@ ANSWERS = frozenset(
 # Methods that, called there without arguments, nothing else has that models are given: arrays are traced as tensors.
 REDUCES = tuple("sum max min prod amax amin mean std var norm median cumsum".split())
 # Attributes that tensors share with what else is passed around in models tell nothing.
-COMMON = frozenset("device dtype type names name data T H item numpy tolist grad is_cuda half".split())
+COMMON = frozenset(
+    "device dtype type names name data T H item numpy tolist grad is_cuda half absolute".split()
+)
 # What modules, distributions, meshes of devices and images have too: what a function is given in place of a tensor is
 # seldom one of these, what it gets from elsewhere often is.
 SHARED = frozenset(

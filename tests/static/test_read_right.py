@@ -972,6 +972,16 @@ def test_numbers_that_are_known(body: str, told: int) -> None:
     assert len(sure(NUMBERS.format(body=body))) == told
 
 
+def test_a_path_is_no_tensor_for_its_absolute() -> None:
+    code = """
+@torch.compile
+def f(x: torch.Tensor, file):
+    place = file.absolute()
+    return x.sigmoid(), str(file)
+"""
+    assert sure(code) == []
+
+
 @pytest.mark.parametrize("said", ["pd.Series", '"pd.Series"', "pd.Series | None", "Series"])
 def test_what_a_library_of_tables_makes_is_no_tensor(said: str) -> None:
     code = f"""
