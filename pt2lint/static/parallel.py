@@ -34,7 +34,11 @@ class Parallel:
         work = self.analysis
         _ = work.rules, work.target, work.models  # once, before there are children
         small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
-        shares = _shares(groups, workers.children())
+        size = min(SHARE, -(-len(groups) // workers.children()))
+        # What the first of them parse, the others find parsed.
+        first = min(workers.children(), len(groups)) if size > 1 else 0
+        shares = [groups[at : at + 1] for at in range(first)]
+        shares += [groups[at : at + size] for at in range(first, len(groups), size)]
         if small or not workers.can_fork():
             for i, share in enumerate(shares):
                 if i:
@@ -108,18 +112,6 @@ class Parallel:
                     with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                         project.load(path, whole=False).parse_ahead(lines - read, asked - read)
                     read |= lines | asked
-
-
-def _shares(groups: Sequence[Sequence[str]], children: int) -> list[Sequence[Sequence[str]]]:
-    """The groups that each process takes: first one each, as what these parse the others find parsed, and fewer towards
-    the end, where all wait for the last."""
-    shares = [groups[at : at + 1] for at in range(min(children, len(groups)))]
-    at = len(shares)
-    while at < len(groups):
-        size = min(SHARE, -(-(len(groups) - at) // (2 * children)))
-        shares.append(groups[at : at + size])
-        at += size
-    return shares
 
 
 def _died_or(path: str, facts: Facts | None) -> Facts:
