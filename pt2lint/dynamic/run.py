@@ -40,7 +40,7 @@ NO_INPUTS = (
 
 MISSING = "ModuleNotFoundError"
 NAME_ANOTHER = "name the interpreter that has it: --python PATH"
-INSTALL = f"; install it{{}}, or {NAME_ANOTHER}"
+INSTALL = re.compile(f"; install it.*, or {re.escape(NAME_ANOTHER)}")
 
 CANNOT = (
     'run a script that calls {it} (--run "SCRIPT.py"), give --inputs, or write into the file: '
@@ -164,7 +164,7 @@ class Collected:
 def _without_way(message: str) -> str:
     """A problem without the way in which a file was run or imported when it came: recorded, compiled and as a module of
     which inputs are made up it is the same, told with what to do or without."""
-    message = re.sub(re.escape(INSTALL).replace(r"\{\}", ".*"), "", message)
+    message = INSTALL.sub("", message)
     return re.sub(
         r"^(made-up inputs|its own inputs|(recording|the program|running) .+?( compiled)?): ", "", message
     )
@@ -478,7 +478,7 @@ class _State:
         text = f"{what}: {failure}" if what else str(failure)
         if failure.type == MISSING and self.job.kind != "run":  # of a script the way that is left tells it
             command = how_to_install(re.findall(r"named '(\w+)", failure.message))
-            text += INSTALL.format(command and f" ({command})")
+            text += f"; install it{command and f' ({command})'}, or {NAME_ANOTHER}"
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
         self.out.problems.append(Problem(self.where, text))

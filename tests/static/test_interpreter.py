@@ -396,13 +396,17 @@ class M(torch.nn.Module):
     assert ("test tensor @ x > 0" in noted(source)) is told
 
 
-def test_a_module_that_is_called_runs_its_own_call() -> None:
-    source = """
+CALLED = """
 class Base(torch.nn.Module):
     def __call__(self, x: torch.Tensor):
         if x.max() > 0:
             return super().__call__(x)
+"""
 
+
+def test_a_module_that_is_called_runs_its_own_call() -> None:
+    source = f"""
+{CALLED}
 class Child(Base):
     def forward(self, y):
         print(y)
@@ -418,12 +422,8 @@ class M(torch.nn.Module):
 
 
 def test_a_module_runs_a_call_that_it_inherits() -> None:
-    source = """
-class Base(torch.nn.Module):
-    def __call__(self, x: torch.Tensor):
-        if x.max() > 0:
-            return super().__call__(x)
-
+    source = f"""
+{CALLED}
 class Child(Base):
     def forward(self, y):
         return y + 1
