@@ -16,6 +16,7 @@ write refused, by reason. Exit status 1 if anything was lost, or a fix raised.
 import argparse
 import ast
 import io
+import itertools
 import random
 import re
 import sys
@@ -194,9 +195,20 @@ def held(text, rng):
 
 
 def continued(text, rng):
-    return "\n".join(
-        line.replace(" = ", " = \\\n        ", 1) if rng.random() < 0.3 else line for line in lines_of(text)
-    )
+    """Line ends after a backslash between any two tokens outside of brackets."""
+    depth, cuts = 0, {}
+    found = tokens(text)
+    for token, after in itertools.pairwise(found):
+        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        inside = token.start[0] == token.end[0] == after.start[0] and token.end[1] < after.start[1]
+        if inside and not depth and after.type != tokenize.COMMENT and rng.random() < 0.15:
+            cuts.setdefault(token.end[0] - 1, []).append((token.end[1], after.start[1]))
+    out = []
+    for n, line in enumerate(lines_of(text)):
+        for end, start in reversed(cuts.get(n, ())):
+            line = f"{line[:end]} \\\n        {line[start:]}"
+        out.append(line)
+    return "\n".join(out)
 
 
 def form_feeds(text, rng):

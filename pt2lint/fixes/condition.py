@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from pt2lint.fixes.rewrite import (
     in_parentheses,
     parameters,
     qualified,
+    sign_of,
     source,
     torch_name,
     uses,
@@ -249,8 +249,7 @@ class _Reader:
         return self.kind(other).startswith("tensor") or self.kind(other) == "int"
 
     def operator(self, target: cst.ComparisonTarget) -> str:
-        text = self.function.module.code_for_node(target.operator)
-        text = re.sub(r"\s*(#.*)?\n\s*", "", text).strip()
+        text = sign_of(self.function, target.operator)
         if text in ("is", "is not", "in", "not in"):
             raise Refused(f"`{text}` asks for an object, not for a value")
         return text

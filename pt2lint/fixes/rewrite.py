@@ -669,6 +669,11 @@ def source(function: FunctionCode, node: cst.CSTNode) -> str:
     return _one_line(text) if "\n" in text and isinstance(node, cst.BaseExpression) else text
 
 
+def sign_of(function: FunctionCode, operator: cst.CSTNode) -> str:
+    """An operator without what stands around it, a line end among others."""
+    return " ".join(re.sub(r"#.*|\\", "", function.module.code_for_node(operator)).split())
+
+
 def _one_line(text: str) -> str:
     """An expression that stood on several lines, for the line that it comes to to be broken anew; as it is where it
     holds a comment in brackets of its own, or a text over several lines."""
@@ -679,7 +684,7 @@ def _one_line(text: str) -> str:
         for comment in comments("\n".join(lines)):
             lines[comment.line - 1] = lines[comment.line - 1][: comment.column]
         text = "\n".join(lines)[1:-2]
-    flat = re.sub(r"(?<=[(\[{]) | (?=[)\]}]|\.[^\W\d])", "", re.sub(r"\s*\n\s*", " ", text))
+    flat = re.sub(r"(?<=[(\[{]) | (?=[)\]}]|\.[^\W\d])", "", re.sub(r"\s*\\?\n\s*", " ", text))
     for one in (re.sub(r",(?=[)\]}])", "", flat), flat):
         try:
             if ast.dump(ast.parse(one)) == ast.dump(ast.parse(f"({text})")):

@@ -321,7 +321,7 @@ class Rule:
 
 def one_line(text: str) -> str:
     """Code without its line breaks, nor what stands beside them within brackets."""
-    text = re.sub(r"([(\[{])\s*\n\s*", r"\1", text)
+    text = re.sub(r"([(\[{])\s*\n\s*", r"\1", text.replace("\\\n", "\n"))
     text = re.sub(r",?\s*\n\s*([)\]}])", r"\1", text)
     return " ".join(text.split())
 

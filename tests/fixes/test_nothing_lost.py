@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,3 +46,21 @@ def test_a_form_feed_before_a_block_is_no_indent(tmp_path):
 def test_nothing_fails_on_sources_that_are_changed_at_random(seed):
     """A part of the search in benchmarks/mutated_sources.py."""
     assert not search(SOURCES, 1, seed).lost
+
+
+@pytest.mark.parametrize(
+    ("statement", "after"),
+    [
+        ("if x.sum() \\\n            > 0:\n        x = x * 2", "x = torch.where(x.sum() > 0, x * 2, x)"),
+        ("x[x > 0] -= \\\n        1", "x.copy_(torch.where(x > 0, x - 1, x))"),
+    ],
+)
+def test_a_line_that_ends_after_an_operator(tmp_path, statement, after):
+    path = tmp_path / "m.py"
+    source = f"import torch\n@torch.compile\ndef f(x: torch.FloatTensor):\n    {statement}\n    return x\n"
+    path.write_text(source)
+    found = lint([str(path)])
+    assert not found.problems
+    [finding] = found.findings
+    assert "\\" not in finding.message
+    assert f"    {after}\n    return x\n" in apply_edits(source, finding.fixes[0].edits)

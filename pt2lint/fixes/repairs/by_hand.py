@@ -15,7 +15,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import told as kind_told
-from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, source, uses
+from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, sign_of, source, uses
 from pt2lint.rule import FunctionCode, one_line
 from pt2lint.rule.tree import is_name, walk
 
@@ -199,8 +199,8 @@ def _in_tensors(function: FunctionCode, node: cst.CSTNode) -> str:
         if isinstance(node.comparisons[0].operator, cst.In | cst.NotIn):
             asks = f"({sides[1]} == {sides[0]}).any()"
             return asks if isinstance(node.comparisons[0].operator, cst.In) else f"~{asks}"
-        signs = [source(function, one.operator) for one in node.comparisons]
-        each = [f"{a}{sign}{b}" for a, sign, b in zip(sides, signs, sides[1:], strict=False)]
+        signs = [sign_of(function, one.operator) for one in node.comparisons]
+        each = [f"{a} {sign} {b}" for a, sign, b in zip(sides, signs, sides[1:], strict=False)]
         return each[0] if len(each) == 1 else " & ".join(f"({one})" for one in each)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and len(node.args) == 1:
         if node.func.value in ("all", "any"):

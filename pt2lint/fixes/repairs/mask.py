@@ -27,6 +27,7 @@ from pt2lint.fixes.rewrite import (
     qualified,
     replaced,
     rewrite,
+    sign_of,
     source,
     torch_name,
 )
@@ -262,7 +263,7 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
             unmasked[selection] = cst.parse_expression(before)
     value = source(function, replaced(node.value, unmasked))
     if operator is not None:
-        sign = source(function, operator).strip().removesuffix("=")
+        sign = sign_of(function, operator).removesuffix("=")
         value = f"{before} {sign} {in_parentheses(value)}"
     elif not unmasked:
         return Refusal("nothing in the value is taken under the mask: one number compiles as it is")
