@@ -224,11 +224,22 @@ def _left_out(fixed: Fixed) -> list[Problem]:
 
 
 def _diff(checked: Checked, fixed: Fixed) -> bytes:
-    """The patch as `git apply` takes it: each file's part in the bytes of that file."""
-    from pt2lint.fixes.edit import diff
+    """The patch as `git apply` takes it: each file's part, once, in the bytes of that file."""
+    from pt2lint.finding import Problem
+    from pt2lint.fixes.edit import diff, within
 
     parts = []
+    shown: set[str] = set()
     for path, (old, new, encoding) in sorted(fixed.texts.items()):
+        real = os.path.realpath(path)
+        if real in shown:
+            continue
+        shown.add(real)
+        here = os.path.join(os.path.abspath(os.curdir), "")
+        if within(path) is None and os.path.abspath(path).startswith(here):
+            said = f"leads to {real}, outside of the working folder, where no patch reaches; --fix writes it"
+            checked.problems.append(Problem(path, said))
+            continue
         if path in checked.notebooks:
             notebook = checked.notebooks[path]
             old, new = notebook.source, notebook.with_text(new)

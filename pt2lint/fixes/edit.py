@@ -157,17 +157,14 @@ def _span(edit: Edit) -> tuple[int, int, int, int]:
 def diff(path: str, old: str, new: str) -> str:
     """The unified diff from `old` to `new` as `git apply` takes it ("" where they are equal).
 
-    `path` is relative to the folder the patch is applied in; a path inside the working folder is made so.
+    `path` is relative to the folder the patch is applied in; a path inside the working folder is made so, and of a link
+    the file that it leads to is named, as no patch goes through a link.
     """
     if old == new:
         return ""
     import difflib
 
-    name = path
-    if os.path.isabs(path):
-        with contextlib.suppress(ValueError):
-            name = os.path.relpath(path)
-            name = path if name.startswith("..") else name
+    name = within(path) or path
     name = name.replace(os.sep, "/").removeprefix("./").lstrip("/")
     # git: a name that holds a space ends with a tab; quotes and control characters are escaped.
     tail = "\t" if " " in name else ""
@@ -184,6 +181,14 @@ def diff(path: str, old: str, new: str) -> str:
         else:
             out.append(line + "\n\\ No newline at end of file\n")
     return "".join(out)
+
+
+def within(path: str) -> str | None:
+    """The path of the file itself, links followed, from the working folder on; None where that does not hold it."""
+    with contextlib.suppress(ValueError):  # on another drive
+        name = os.path.relpath(os.path.realpath(path), os.path.realpath(os.curdir))
+        return None if name.split(os.sep)[0] == os.pardir else name
+    return None
 
 
 def _diff_lines(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pt2lint.finding import Applicability, Edit, Finding, Fix
-from pt2lint.fixes.edit import EditError, checked, choose, decoded, diff, same_as_linted, write_atomically
+from pt2lint.fixes.edit import EditError, checked, choose, decoded, same_as_linted, write_atomically
 from pt2lint.fixes.side_by_side import one_guard
 
 MOST = 10  # rounds
@@ -33,10 +33,6 @@ class Fixed:
     refused: list[str] = field(default_factory=list)
     rounds: int = 0
     read: dict[str, bytes] = field(default_factory=dict)
-
-    def diff(self) -> str:
-        """One patch for all files."""
-        return "".join(diff(path, old, new) for path, (old, new, _) in sorted(self.texts.items()))
 
     def write(self, writers: Mapping[str, Callable[[str, str, str], None]] | None = None) -> None:
         """Write every changed file that still is as it was read.
@@ -80,7 +76,7 @@ def fix_findings(
     findings in all files, or in the one that it is asked for; it is how fixes that had to wait are found anew, at the
     positions they have by then, and what other files show. Without it there is one round. `texts` holds what stands
     in place of a file: an editor's buffer, a notebook's code. `digests` tells what the findings were found in (`digest`
-    of each file's bytes): a file that holds something else is left alone. The caller shows `Fixed.diff()` or calls
+    of each file's bytes): a file that holds something else is left alone. The caller shows the texts or calls
     `Fixed.write()`. Notes are left as they are but with `notes`: they are right, and no reason to change code.
     Those of code that no model calls are left even then.
 

@@ -79,6 +79,28 @@ def test_a_diff_of_such_a_file_applies(run) -> None:
     assert Path("old.py").read_bytes() == applied["[a] b.py"].replace(b"\r\n", b"\r")
 
 
+def test_a_diff_goes_to_the_file_that_a_link_leads_to(run, monkeypatch) -> None:
+    code = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x.sum())\n    return torch.tensor(3.0).cuda() + x\n"
+    for name in ("mine/m.py", "other/n.py"):
+        Path(name).parent.mkdir()
+        Path(name).write_text(code)
+    Path("mine/a.py").symlink_to("m.py")
+    Path("mine/b.py").symlink_to("../other/n.py")
+    Path("mine/folder").symlink_to("../other")
+    monkeypatch.chdir("mine")
+    ran = run("--diff", "--unsafe-fixes", "a.py", "b.py", "folder/n.py", "m.py")
+    assert ran.out.count("\n+++ ") == 1
+    outside = f"leads to {Path('../other/n.py').resolve()}, outside of the working folder"
+    assert ran.err.count(outside) == 1
+    subprocess.run(["git", "apply", "-"], input=ran.out.encode(), check=True)
+    applied = Path("m.py").read_text()
+    Path("m.py").write_text(code)
+    assert run("--fix", "--unsafe-fixes", "a.py", "b.py").err == ""
+    assert Path("m.py").read_text() == Path("../other/n.py").read_text() == applied != code
+    assert Path("a.py").is_symlink()
+    assert Path("b.py").is_symlink()
+
+
 def test_control_characters_do_not_reach_the_terminal(run) -> None:
     name = "a\x1b[31m\n\u202eb.py"
     Path(name).write_text(BAD.replace("item()", "item()  # \x1b[2J"))
