@@ -252,7 +252,7 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     assert said.pop("untaken").endswith("; untaken, (x,)")
     assert said.pop("Neither").endswith("; Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"
-    assert found["windows"] == "made-up inputs: x float32[2, 3, 32, 32], size (1, 1)"
+    assert found["windows"] == "made-up inputs: x float32[2, 5, 2, 2], size (1, 1)"
     assert said == {"Never": "to build it raised TypeError: no value for `path: str`; Never(path), (x, y)"}
 
 
@@ -329,6 +329,76 @@ MADE = {
             batch, channels, frames, height, width = x.shape
             return x.mean()
         """,
+    # What the errors ask for.
+    "Flat": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(784, 4)
+        def forward(self, image):
+            batch, channels, height, width = image.shape
+            return self.layer(image.view(batch, -1))
+        """,
+    "Together": """
+        def __init__(self, width):
+            super().__init__()
+            self.first, self.second = nn.Linear(2 * width, 32), nn.Linear(96, 4)
+        def forward(self, state, action, code, other):
+            x = self.first(torch.cat([state, action], 1))
+            return self.second(torch.cat([x, code, other], 1))
+        """,
+    "Views": """
+        def forward(self, x):
+            a, b = torch.split(x, [4, 7], dim=-1)
+            return a.sum() + b.sum()
+        """,
+    "Bottleneck": """
+        expansion = 4
+        def __init__(self, inputs, planes, stride=1):
+            super().__init__()
+            self.layer = nn.Linear(inputs, planes * 4)
+        def forward(self, x):
+            return self.layer(x) + x
+        """,
+    # Classes, tensors and functions that it is given.
+    "Blocks": """
+        def __init__(self, block, num_blocks):
+            super().__init__()
+            self.block = block(8 * block.expansion, 8, stride=num_blocks[1])
+        def forward(self, x):
+            return self.block(x)
+        """,
+    "Buffered": """
+        def __init__(self, dim, mask, start: torch.Tensor):
+            super().__init__()
+            self.register_buffer('mask', mask)
+            self.start = nn.Parameter(start)
+        def forward(self, x, then):
+            return then(x @ self.mask + self.start)
+        """,
+    "Setting": """
+        def __init__(self, cfg):
+            super().__init__()
+            self.layer, self.cfg = nn.Linear(cfg.width, cfg.depth), cfg
+        def forward(self, x):
+            assert isinstance(self.cfg, Settings)
+            return self.layer(x)
+        """,
+    # Words that are asked of a dictionary, of each in a list, of an object; shapes as the text has them.
+    "Matched": """
+        def forward(self, outputs, targets, batch):
+            # outputs: "pred_logits": Tensor of dim [batch_size, num_queries, 3]
+            assert outputs['pred_logits'].shape[2] == 3
+            boxes = torch.cat([each['boxes'] for each in targets])
+            assert boxes.shape[-1] == 4 and boxes.min() >= 0
+            return outputs['pred_logits'].sum() + boxes.sum() + batch.nodes.sum()
+        """,
+    "Patches": """
+        def forward(self, x, y):
+            # y: (b, 7)
+            x = rearrange(x, 'b c (h p) w -> b (h p) w c')
+            assert y.shape[1] == 7 and x.dim() == 4
+            return x.sum() + y.sum()
+        """,
     "Configured": """
         config_class = Config
         def __init__(self, config):
@@ -345,6 +415,8 @@ def test_what_modules_take(tmp_path: Any) -> None:
     path = tmp_path / "takes_made_up.py"
     path.write_text(
         "import torch\nfrom torch import nn\nfrom typing import Callable\nfrom base_made_up import decorated\n"
+        "import dataclasses\n@dataclasses.dataclass\nclass Settings:\n    width: int\n    depth: int = 3\n"
+        "def rearrange(x, pattern):\n    return x.permute(0, 2, 3, 1)\n"
         "class Config:\n    def __init__(self, width=1024):\n        self.width = width\n"
         + "".join(f"class {name}(nn.Module):{body.rstrip()}\n" for name, body in MADE.items())
         + "@decorated\nclass Decorated(nn.Module):\n    def __init__(self, d_model, path_count):\n"
@@ -359,7 +431,7 @@ def test_what_modules_take(tmp_path: Any) -> None:
     found, said = made(path)
     assert said == {}
     assert found == {
-        "Around": "made-up inputs: x float32[2, 8], dim=8",
+        "Around": "made-up inputs: x float32[2, 8], dim=8, norm=Identity",
         "Cell": "made-up inputs: x float32[2, 8], hidden (float32[2, 6], float32[2, 6]), h_rnn float32[2, 2, 7], dim=8",
         "Graph": "made-up inputs: x float32[2, 8], adj float32[2, 2], dim=8",
         "Masked": "made-up inputs: x float32[2, 5, 8], attention_mask bool[2, 1, 5, 5], dim=8",
@@ -367,7 +439,18 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "HandsOn": "made-up inputs: x float32[2, 8], dim=8, depth=2",
         "Holds": "made-up inputs: x float32[2, 8]",
         "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
-        "Video": "made-up inputs: x float32[2, 8, 4, 8, 8]",
+        "Video": "made-up inputs: x float32[2, 8, 5, 8, 8]",
+        "Flat": "made-up inputs: image float32[2, 1, 28, 28]",
+        "Together": "made-up inputs: state float32[2, 8], action float32[2, 8], code float32[2, 48], "
+        "other float32[2, 16], width=8",
+        "Views": "made-up inputs: x float32[2, 11]",
+        "Bottleneck": "made-up inputs: x float32[2, 32], inputs=32, planes=8",
+        "Blocks": "made-up inputs: x float32[2, 32], block=Bottleneck, num_blocks=(2, 2)",
+        "Buffered": "made-up inputs: x float32[8], then a function that gives back what it is given, dim=8",
+        "Setting": "made-up inputs: x float32[2, 8]",
+        "Matched": "made-up inputs: outputs['pred_logits'] float32[2, 5, 3], targets[...]['boxes'] float32[2, 4], "
+        "batch.nodes float32[2, 8]",
+        "Patches": "made-up inputs: x float32[2, 8, 256, 32], y int64[2, 7]",
         "Configured": "made-up inputs: x float32[2, 8]",
         "Decorated": "made-up inputs: x float32[2, 8], d_model=8, path_count=8",
     }

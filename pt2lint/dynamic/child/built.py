@@ -39,6 +39,11 @@ NAMED = [
     (r"head_dim|dim_head|head_size|d_head", 4),
     (r"heads?$", 2),
     (r"(layers?|depth|blocks?|block_num)$", 2),
+    # Each doubles the channels in many a network.
+    (
+        r"(pools?|downs?|levels?|stages?|scales?|stacks?|cascades?|flows?|iters?|iterations?|hops?|repeats?)$",
+        2,
+    ),
     (r"(vocab|num_embeddings|classes|tokens)", 16),
     (r"(kernel)", 3),
     (r"(stride|groups|dilation)", 1),
@@ -103,10 +108,16 @@ class Arguments:
             kind = getattr(inspect.getmodule(cls), kind, kind)
         if name_behind(kind):
             kind = parameter.empty
+        if re.fullmatch(r"(torch\.)?(FloatTensor|Tensor|tensor)", text) or use is torch.Tensor:
+            return torch.ones(self.width, self.width)
+        if kind in (torch.dtype, torch.device) or name == "device":
+            return torch.float32 if kind is torch.dtype else "cpu"
+        if not text and (made_of := _class_for(cls, name)):
+            return made_of
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return next(iter(kind))
         if not text and CONFIGURATION.match(name):
-            kind = getattr(cls, "config_class", kind)
+            kind = getattr(cls, "config_class", None) or _configuration_for(cls, name) or kind
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
         if own and depth < 2 and kind is not torch.nn.Module:
             return kind(**self.of(kind, depth + 1))
@@ -172,6 +183,17 @@ class Arguments:
                 self.values = before
             raise
 
+    def widen(self, sizes: tuple[int, int] | None) -> bool:
+        """Have as much go in as an error says is added to it, (what there was, what was wanted): what comes out of it
+        may be several times what it is built with. Whether there is such an argument."""
+        names = [
+            name
+            for name, value in self.values.items()
+            if sizes and re.match("in", name) and type(value) is int and value == sizes[0]
+        ]
+        self.values.update({name: sizes[1] for name in names if sizes})
+        return bool(names)
+
     def teach(self, error: BaseException) -> bool:
         """Give a stand-in the name for which it was asked in vain; False where the error is about something else."""
         if sum(len(each if isinstance(each, dict) else vars(each)) for each in self.configs) >= MOST_ASKED:
@@ -217,7 +239,9 @@ class Arguments:
     def said(self) -> dict[str, Any]:
         """The numbers among the values, for the user to read."""
         found: dict[str, Any] = {
-            key: value for key, value in self.values.items() if isinstance(value, (int, float, str, tuple))
+            key: getattr(value, "__name__", value)
+            for key, value in self.values.items()
+            if isinstance(value, (int, float, str, tuple, type))
         }
         for key, value in self.values.items():
             if any(value is each for each in self.configs):
@@ -307,6 +331,10 @@ def _uses(cls: Any) -> dict[str, Any]:
                 found[node.value.id] = dict
             elif isinstance(known, int) or known is None:
                 found[node.value.id] = max(known or 2, index + 1 if isinstance(index, int) else 2)
+        elif isinstance(node, ast.Call) and re.search(
+            r"\b(register_buffer|Parameter)$", ast.unparse(node.func)
+        ):
+            found.update({each.id: torch.Tensor for each in node.args if isinstance(each, ast.Name)})
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ModuleList"):
             found.update({each.id: torch.nn.ModuleList for each in node.args if isinstance(each, ast.Name)})
         else:
@@ -315,14 +343,68 @@ def _uses(cls: Any) -> dict[str, Any]:
     return found
 
 
+def _class_for(cls: Any, name: str) -> Any:
+    """The class beside a module that it makes a part of: `block(planes, stride)`, which has what is read of it
+    (`block.expansion`)."""
+    calls: list[ast.Call] = []
+    read: set[str] = set()
+    for node in ast.walk(_tree(cls)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
+            calls.append(node)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == name:
+            read.add(node.attr)
+
+    def fits(made: Any) -> bool:
+        for call in calls:
+            named = {each.arg: None for each in call.keywords if each.arg}
+            given = [each for each in call.args if not isinstance(each, ast.Starred)]
+            bind = inspect.signature(made).bind
+            with contextlib.suppress(TypeError, ValueError):
+                (bind if len(given) == len(call.args) else inspect.signature(made).bind_partial)(
+                    *given, **named
+                )
+                continue
+            return False
+        return all(hasattr(made, each) for each in read)
+
+    beside = vars(inspect.getmodule(cls) or cls).values()
+    classes = [each for each in beside if isinstance(each, type) and each not in cls.__mro__]
+    classes = [each for each in classes if issubclass(each, torch.nn.Module)]
+    return next((each for each in classes if fits(each)), None) if calls else None
+
+
+def _configuration_for(cls: Any, name: str) -> Any:
+    """The class beside a module of whose instances all is read that the module reads of its configuration."""
+    of = (name, f"self.{name}")
+    tree = _tree(cls)
+    read = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in of
+    }
+    for each in vars(inspect.getmodule(cls) or cls).values():
+        if isinstance(each, type) and not issubclass(each, torch.nn.Module) and len(read) > 1:
+            has = {*dir(each), *getattr(each, "__annotations__", ())}
+            with contextlib.suppress(TypeError, ValueError):
+                has |= set(inspect.signature(each).parameters)
+            if read <= has:
+                return each
+    return None
+
+
+@functools.cache
+def _tree(cls: Any) -> ast.AST:
+    """The code of a class, empty where there is none to be read."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError, SyntaxError):
+        return ast.Module([], [])
+
+
 @functools.cache
 def _called(cls: Any) -> set[str]:
     """What the methods of a class call: `self.net`, and `.encode` of anything."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError, SyntaxError):
-        return set()
-    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called = [node.func for node in ast.walk(_tree(cls)) if isinstance(node, ast.Call)]
     return {ast.unparse(each) for each in called} | {
         f".{e.attr}" for e in called if isinstance(e, ast.Attribute)
     }

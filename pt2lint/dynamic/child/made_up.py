@@ -12,14 +12,18 @@ import contextlib
 import copy
 import functools
 import inspect
+import keyword
 import os
 import re
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
-from .built import WIDTH, Arguments, annotation_text, listed, takes_arguments
+from . import lessons
+from .built import WIDTH, Arguments, annotation_text, given_back, listed, takes_arguments
+from .hints import Hints, sizes
 from .inputs import has_forward, import_in_part
 from .placeholders import name_behind
 from .probes import as_before
@@ -28,11 +32,14 @@ from .targets import Later, Target
 
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
+LARGEST = 4 << 30  # bytes that a module and the search for its inputs may take
 EDGES = (32, 64, 28, 84, 224)  # of images
+MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
 WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|timesteps?|steps?|t|seqs?)$")
 LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
 STATES = re.compile(r"(^|_)(h|hx|hidden|states?)($|_)")
+BOXES = re.compile(r"(^|_)b?box(es)?$")
 PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
 
@@ -115,17 +122,40 @@ def _need_not_be(parameter: inspect.Parameter | None, value: Any) -> bool:
 
 def _made(name: str, make: Callable[..., Target | str], besides: dict[str, Any]) -> Target | None:
     """A target with what is given besides; None where that does not run, as the one without is told."""
-    made = make(also=besides)
+    with of_small_size():
+        made = make(also=besides)
     if not isinstance(made, Target):
         return None
     made.name = name
     return made
 
 
+@contextlib.contextmanager
+def of_small_size() -> Iterator[None]:
+    """Within the block the process gets no more than LARGEST bytes beside what it has (on Linux): sizes that nobody
+    asked for may make a module of many gigabytes."""
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[5]) * resource.getpagesize()
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        bounds = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_DATA, (min([used + LARGEST, *bounds]), hard))
+    except (ImportError, OSError, ValueError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
 def _made_or_told(
     name: str, value: Any, make: Callable[[], Target | str], tell: Callable[[str, str, str], None]
 ) -> Target | None:
-    made = make()
+    with of_small_size():
+        made = make()
     if isinstance(made, Target):
         return made
     tell(name, made, _example(name, value))
@@ -178,13 +208,22 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             with as_before():
                 instance = arguments.build_somehow()
         except (Exception, SystemExit) as error:
-            trouble = trouble or f"to build it raised {type(error).__name__}: {error}".split("\n")[0][:200]
+            trouble = trouble or _why_not_built(error)
             continue
         target = made_for(name, instance, arguments, also)
+        if isinstance(target, str) and arguments.widen(lessons.sizes_in(target)):
+            with contextlib.suppress(Exception, SystemExit), as_before():
+                target = made_for(name, arguments.build(), arguments, also)
         if isinstance(target, Target):
             return target
         of_calls = of_calls or target
     return of_calls or trouble
+
+
+def _why_not_built(error: BaseException) -> str:
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return f"to build it takes more than {LARGEST >> 30} GiB"
+    return f"to build it raised {type(error).__name__}: {error}".split("\n")[0][:200]
 
 
 def made_for(
@@ -200,27 +239,37 @@ def made_for(
     """
     also = also or {}
     module = function if isinstance(function, torch.nn.Module) else None
-    signature = inspect.signature(function if module is None else module.forward)
+    takes = function if module is None else module.forward
+    signature = inspect.signature(takes)
     parameters = [each for each in wanted(signature) if each.name not in also]
     parameters += [signature.parameters[each] for each in also]
     built = arguments.said() if arguments else {}
     shapes = list(dict.fromkeys(likely_shapes(module, built)))
     layers = [] if module is None else sizes_of(module)
+    hints = Hints(takes)
+    known = functools.partial(size_by_name, module, built)
+    parts = [part for each in parameters for part in parts_of(each, hints, also)]
+    free = list(dict.fromkeys([*(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6]), WIDTH]))
 
     def call(values: Sequence[Any]) -> Any:
-        named = list(zip(parameters, values))  # noqa: B905 -- Python 3.9
-        by_name = {p.name: value for p, value in named if p.kind is p.KEYWORD_ONLY or p.name in also}
-        return tuple(value for p, value in named if p.name not in by_name), by_name
+        whole: dict[str, Any] = {}
+        for part, value in zip(parts, values):  # noqa: B905 -- Python 3.9
+            part.put(value, whole)
+        by_name = {p.name: whole[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in also}
+        return tuple(whole[p.name] for p in parameters if p.name not in by_name), by_name
 
-    choices = [
-        [also[parameter.name]]
-        if also.get(parameter.name) is not None
-        else [
-            *candidates(parameter, layers, shapes),
-            *([] if parameter.default is parameter.empty or parameter.name in also else [None]),
-        ]
-        for parameter in parameters
-    ]
+    def values(part: Part) -> list[Any]:
+        parameter = part.parameter
+        if part.word is None and also.get(parameter.name) is not None:
+            return [also[parameter.name]]
+        if part.word is None and parameter.name in hints.called and not annotation_text(parameter):
+            return [given_back]
+        said = hints.shapes.get(part.word or parameter.name, {})
+        shaped = dict.fromkeys(sizes(dims, known, each, LENGTH, BATCH) for dims in said for each in free)
+        optional = parameter.default is not parameter.empty and parameter.name not in also
+        return [*candidates(part.alone(), layers, shapes, [*shaped]), *([None] if optional else [])]
+
+    choices = [values(part) for part in parts]
     search = Search(choices, call, arguments.teach if arguments else None)
     untouched = function
     with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
@@ -229,10 +278,10 @@ def made_for(
         if search.taught and arguments:
             with as_before():
                 untouched = arguments.build()
-        made = zip(parameters, (values[each] for values, each in zip(choices, picked)))  # noqa: B905
-        said = [f"{p.name} {describe(value)}" for p, value in made]
-        said += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
-        how = "made-up inputs: " + (", ".join(said) or "none needed")
+        made = zip(parts, (choice[each] for choice, each in zip(choices, picked)))  # noqa: B905
+        told = [f"{part} {describe(value)}" for part, value in made]
+        told += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
+        how = "made-up inputs: " + (", ".join(told) or "none needed")
         return Target(name, untouched, [search.call(picked)], how)
     for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
         left_out = each.default is None and each not in parameters
@@ -241,15 +290,70 @@ def made_for(
     return f"no call of it ran, the nearest {search.trouble}" if search.trouble else "no call of it ran"
 
 
+class Part:
+    """What a value is made up for: a parameter, or of one that is asked for words, by `kind`, the value of a word: in
+    a dictionary, in each dictionary of a list, in an object."""
+
+    def __init__(self, parameter: inspect.Parameter, word: str | None = None, kind: str = "") -> None:
+        self.parameter, self.word, self.kind = parameter, word, kind
+
+    def __str__(self) -> str:
+        form = {"dict": "{}['{}']", "list": "{}[...]['{}']", "object": "{}.{}"}.get(self.kind, "{}")
+        return form.format(self.parameter.name, self.word)
+
+    def alone(self) -> inspect.Parameter:
+        """The parameter that a function of this value alone would have."""
+        if self.word is None:
+            return self.parameter
+        name = self.word if self.word.isidentifier() and not keyword.iskeyword(self.word) else "value"
+        return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+    def put(self, value: Any, whole: dict[str, Any]) -> None:
+        """Add the value to what the parameters are given, by name."""
+        name = self.parameter.name
+        if self.word is None:
+            whole[name] = value
+        elif self.kind == "dict":
+            whole.setdefault(name, {})[self.word] = value
+        elif self.kind == "list":
+            for each in whole.setdefault(name, [{} for _ in range(BATCH)]):
+                each[self.word] = value
+        else:
+            setattr(whole.setdefault(name, types.SimpleNamespace()), self.word, value)
+
+
+def parts_of(parameter: inspect.Parameter, hints: Hints, also: dict[str, Any]) -> list[Part]:
+    """The parts of a parameter: itself, or what it is asked for, where that is what no tensor has."""
+    name, text = parameter.name, annotation_text(parameter)
+    if parameter.default is parameter.empty and name not in hints.called and name not in also:
+        for kind, asked in (("list", hints.each), ("dict", hints.asked), ("object", hints.attributes)):
+            if name in asked and (not text or kind in text.lower()):
+                return [Part(parameter, word, kind) for word in asked[name]]
+    return [Part(parameter)]
+
+
+def size_by_name(module: torch.nn.Module | None, built: dict[str, Any], name: str) -> int | None:
+    """The number that a module, or what it was built with, has for a name."""
+    said = {**{k: v for each in built.values() if isinstance(each, dict) for k, v in each.items()}, **built}
+    for each in (name, name.lower()):
+        for value in (getattr(module, each, None), said.get(each)):
+            if type(value) is int and 0 < value <= MOST_NAMED:
+                return value
+    return None
+
+
 def sizes_of(module: torch.nn.Module) -> list[torch.nn.Module]:
     """The layers that say what goes in, in the order in which they were made."""
     return [layer for layer in module.modules() if not list(layer.children())]
 
 
 def candidates(
-    parameter: inspect.Parameter, layers: Sequence[torch.nn.Module], likely: Sequence[tuple[int, ...]]
+    parameter: inspect.Parameter,
+    layers: Sequence[torch.nn.Module],
+    likely: Sequence[tuple[int, ...]],
+    said: Sequence[tuple[int, ...]] = (),
 ) -> Iterator[Any]:
-    """Values for one parameter, likeliest first."""
+    """Values for one parameter, likeliest first; `said` are the shapes that the function's text says of it."""
     text, name = annotation_text(parameter), parameter.name
     if words := listed(text):
         yield words[0]
@@ -266,13 +370,20 @@ def candidates(
             yield from ((size,) * max(2, text.count("int")) for size in (2, 4, 1))
         return
     named = re.search(r'\["?.*?"([^"]+)"\]|\[[^,\]]+,\s*[\'"]([^\'"]+)[\'"]\]', text)
-    shapes = [named_shape(named[1] or named[2])] if named else list(likely)
+    ranks = {len(shape) for shape in said}
+    shapes = [*said, *sorted(likely, key=lambda shape: len(shape) not in ranks)]
+    if named:
+        shapes = [named_shape(named[1] or named[2])]
     masked = "mask" in name or "Bool" in text
     embeddings = [layer.num_embeddings for layer in layers if isinstance(layer, torch.nn.Embedding)]
     generator = torch.Generator().manual_seed(0)
-    whole_shapes = [*shapes] if named else [(BATCH, LENGTH), (BATCH,), (LENGTH,), (BATCH, 1), (2, LENGTH)]
+    usual = [(BATCH, LENGTH), (BATCH,), (LENGTH,), (BATCH, 1), (2, LENGTH)]
+    whole_shapes = [*shapes] if named else [*said, *usual]
     integers = [torch.randint(0, min([*embeddings, 4]), shape, generator=generator) for shape in whole_shapes]
-    floats = [torch.randn(shape, generator=generator) for shape in shapes]
+    draw = torch.randn
+    if BOXES.search(name):
+        shapes, draw = [*((*shape[:-1], 4) for shape in shapes if shape), *shapes], torch.rand
+    floats = [draw(shape, generator=generator) for shape in shapes]
     if LENGTHS.search(name):
         yield torch.full((BATCH,), LENGTH)
     if PAIRS.search(name) and not named:
@@ -372,4 +483,4 @@ def describe(value: Any) -> str:
         return f"{str(value.dtype).rpartition('.')[2]}{list(value.shape)}"
     if isinstance(value, tuple) and any(isinstance(each, torch.Tensor) for each in value):
         return f"({', '.join(map(describe, value))})"
-    return repr(value)
+    return "a function that gives back what it is given" if value is given_back else repr(value)

@@ -18,6 +18,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
+from . import lessons
 from .probes import as_before
 from .targets import cloned, mapped
 
@@ -25,6 +26,8 @@ SECONDS = 20.0  # for the search of one target on fake tensors, and again on rea
 TRIES = 400
 FAKE = 5  # calls that run on fake tensors, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
+LESSONS = 6  # times that shapes are taken of errors, as long as that leads further
+NEAREST = 6  # calls of whose errors they are taken
 # What fake tensors say where code asks for what they have not: values.
 _NEEDS_DATA = re.compile(
     r"(?i)fake|meta|subclass|data.?dependent|DynamicOutputShape|unbacked|Cannot access data|_local_scalar_dense|numpy"
@@ -46,7 +49,8 @@ class Progress(TorchFunctionMode):
 class Search:
     """One search. `choices` are the values that each parameter may have, the likeliest first; `arguments` makes a call
     of some; `teach` gives what the callable holds what an error says that it lacks, and says whether it could, which
-    `taught` keeps. What went wrong in the try that came furthest is kept in `trouble`."""
+    `taught` keeps. What went wrong in the try that came furthest is kept in `trouble`; `learned` are the values
+    that errors asked for: the number of each, by the place of its parameter, its shape and dtype."""
 
     def __init__(
         self,
@@ -57,7 +61,8 @@ class Search:
         self.choices, self.arguments, self.teach = choices, arguments, teach
         self.taught = False
         self.trouble = ""
-        self.furthest = -1
+        self.furthest = (-1, 0)
+        self.learned: dict[tuple[int, tuple[int, ...], str], int] = {}
 
     def call(self, picked: Picked) -> Any:
         return self.arguments([values[each] for values, each in zip(self.choices, picked)])  # noqa: B905
@@ -68,6 +73,8 @@ class Search:
         """The calls that run: those that run on fake tensors first, in SECONDS at most each way. `build` makes the
         callable once more, with fake parameters."""
         told = in_a_fork(lambda: self._on_fakes(function, build))
+        for place, shape, dtype in told.get("learned", ()):
+            self._learn(place, tuple(shape), dtype)
         yield from (each for each in map(tuple, told["found"]) if self.runs(function, each) is None)
         if told["values"]:
             yield from self._tries(lambda picked: self.runs(function, picked))
@@ -94,13 +101,14 @@ class Search:
             found.append(picked)
             if len(found) == FAKE:
                 break
-        return {"found": found, "values": any(wanted), "trouble": self.trouble}
+        return {"found": found, "values": any(wanted), "trouble": self.trouble, "learned": [*self.learned]}
 
     def _tries(self, run: Callable[[Picked], BaseException | None]) -> Iterator[Picked]:
         """Of the calls tried those that run: values of the same rank first, as x and mask tend to share a shape; then
-        each parameter for itself, from the call that came furthest."""
+        each parameter for itself, from the call that came furthest, and what the errors ask for."""
         deadline = time.monotonic() + SECONDS
-        known: dict[Picked, int] = {}
+        known: dict[Picked, tuple[int, int]] = {}
+        errors: dict[Picked, str] = {}
 
         def fits(picked: Picked) -> bool:
             if picked in known or len(known) >= TRIES or time.monotonic() > deadline:
@@ -108,13 +116,23 @@ class Search:
             progress = Progress()
             with progress:
                 error = run(picked)
-            known[picked] = progress.reached
-            if error is not None and progress.reached > self.furthest:
-                self.furthest, self.trouble = (
-                    progress.reached,
-                    f"raised {type(error).__name__}: {error}".split("\n")[0][:200],
-                )
+            errors[picked] = "" if error is None else f"{type(error).__name__}: {error}"
+            known[picked] = progress.reached, -lessons.distance(errors[picked])
+            if error is not None and known[picked] > self.furthest:
+                self.furthest = known[picked]
+                self.trouble = f"raised {errors[picked]}".split("\n")[0][:200]
             return error is None
+
+        def as_errors_say() -> Iterator[Picked]:
+            for _ in range(LESSONS):
+                nearest: dict[tuple[int, ...], Picked] = {}  # of those whose tensors have as many dimensions
+                for picked in sorted(known, key=lambda each: known[each], reverse=True):
+                    nearest.setdefault(self._ranks(picked), picked)
+                before = max(known.values())
+                for best in [*nearest.values()][:NEAREST]:
+                    yield from (each for each in self._mended(best, errors[best]) if fits(each))
+                if max(known.values()) == before:
+                    return
 
         if not all(self.choices):
             return
@@ -130,11 +148,49 @@ class Search:
                     picked = (*best[:place], number, *best[place + 1 :])
                     if fits(picked):
                         yield picked
+            yield from as_errors_say()
         for picked in itertools.product(*(range(len(values)) for values in self.choices)):
             if len(known) >= TRIES or time.monotonic() > deadline:
                 return
             if fits(picked):
                 yield picked
+
+    def _ranks(self, picked: Picked) -> tuple[int, ...]:
+        values = [values[each] for values, each in zip(self.choices, picked)]  # noqa: B905
+        return tuple(value.dim() if isinstance(value, torch.Tensor) else -1 for value in values)
+
+    def _mended(self, picked: Picked, error: str) -> Iterator[Picked]:
+        """The call with one of its tensors, or all of a shape, as an error asks for it."""
+        tensors = {
+            place: value
+            for place, each in enumerate(picked)
+            if isinstance(value := self.choices[place][each], torch.Tensor)
+        }
+        for shape in dict.fromkeys(tuple(value.shape) for value in tensors.values()):
+            alike = [place for place, value in tensors.items() if tuple(value.shape) == shape]
+            for wanted in lessons.mended(shape, error):
+                numbers = {
+                    place: self._learn(place, wanted, str(tensors[place].dtype).rpartition(".")[2])
+                    for place in alike
+                }
+                yield from ((*picked[:place], numbers[place], *picked[place + 1 :]) for place in alike)
+                yield tuple(numbers.get(place, each) for place, each in enumerate(picked))
+
+    def _learn(self, place: int, shape: tuple[int, ...], dtype: str) -> int:
+        """The number of a parameter's value of this shape and dtype, which it has from now on."""
+        key = (place, shape, dtype)
+        if key not in self.learned:
+            generator = torch.Generator().manual_seed(0)
+            kind = getattr(torch, dtype)
+            floats = kind.is_floating_point or kind.is_complex
+            value = (
+                torch.randn(shape, generator=generator)
+                if floats
+                else torch.randint(0, 2, shape, generator=generator)
+            )
+            self.learned[key] = len(self.choices[place])
+            self.choices[place].append(value.to(kind))
+        return self.learned[key]
 
     def runs(self, function: Callable[..., Any], picked: Picked, fakes: Any = None) -> BaseException | None:
         """What a call raises, perhaps on fake tensors; None where it comes back."""
@@ -162,6 +218,7 @@ def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     if pid == 0:
         copy = os.getpid()
         logging.disable()  # of each shape that does not fit
+        torch.set_num_threads(1)  # a copy has none of the threads that it would wait for
         told = nothing
         with contextlib.suppress(BaseException):
             told = find()

@@ -1,0 +1,156 @@
+"""What the text of a function says of the arguments that it takes: their shapes, and what it asks of them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import re
+import textwrap
+import tokenize
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+_SHAPE = re.compile(r"[\[(]((?:\s*\w+(?:\s*\*\s*\w+)*\s*,)+(?:\s*\w+(?:\s*\*\s*\w+)*)?\s*)[\])]")
+_NO_DIMENSION = {
+    "optional",
+    "default",
+    "bool",
+    "int",
+    "float",
+    "str",
+    "list",
+    "tuple",
+    "tensor",
+    "none",
+    "dict",
+}
+_BETWEEN = 100  # characters that may stand between a name and its shape
+_EINOPS = ("rearrange", "reduce", "repeat")
+
+
+class Hints:
+    """Of the parameters of a function, by name: `asked` the words asked of it as of a dictionary, `each` those asked so
+    of its elements, `attributes` those read of it that no tensor has; `called` those that are called. `shapes`, of
+    these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and einops patterns say them: each a
+    tuple of names, numbers or products, "" for what is not said."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.names: list[str] = []
+        self.shapes: dict[str, dict[tuple[str, ...], None]] = {}
+        self.asked: dict[str, dict[str, None]] = {}
+        self.each: dict[str, dict[str, None]] = {}
+        self.attributes: dict[str, dict[str, None]] = {}
+        self.called: set[str] = set()
+        try:
+            text = textwrap.dedent(inspect.getsource(function))
+            made = ast.parse(text).body[0]
+        except (OSError, TypeError, SyntaxError, IndexError):
+            return
+        if isinstance(made, ast.FunctionDef):
+            self.names = [
+                each.arg for each in (*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs)
+            ]
+            self.names = [each for each in self.names if each not in ("self", "cls")]
+            self._read_code(made)
+            for said in (ast.get_docstring(made) or "", *_comments(text)):
+                self._read_words(said)
+
+    def _read_words(self, text: str) -> None:
+        """`x (Tensor): of shape (b, n, d)`: a shape belongs to the name before it."""
+        words = [
+            *self.names,
+            *(word for asked in (self.asked, self.each) for each in asked.values() for word in each),
+        ]
+        names = "|".join(map(re.escape, words)) or "$."
+        places = list(re.finditer(rf"\b({names})\b", text))
+        ends = [*(each.start() for each in places[1:]), len(text)]
+        for place, end in zip(places, ends):  # noqa: B905 -- Python 3.9
+            found = _SHAPE.search(text, place.end())
+            if found and found.start() < min(end, place.end() + _BETWEEN):
+                dims = tuple(re.sub(r"\s", "", each) for each in found[1].split(",") if each.strip())
+                if not _NO_DIMENSION & {each.lower() for each in dims}:
+                    self.shapes.setdefault(place[1], {})[dims] = None
+
+    def _read_code(self, made: ast.FunctionDef) -> None:
+        elements: dict[str, str] = {}  # what loops go over, by the name of the element
+        for node in ast.walk(made):
+            if isinstance(node, (ast.For, ast.comprehension)):
+                elements[ast.unparse(node.target)] = ast.unparse(node.iter)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+                name = re.fullmatch(r"(\w+)\.(shape|size\(\))", ast.unparse(node.value))
+                named = [each.id if isinstance(each, ast.Name) else "*" for each in node.targets[0].elts]
+                if name and "*" not in named:
+                    self._add(self.shapes, name[1], tuple(each.strip("_") for each in named))
+            elif isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                self.called |= {called} & {*self.names}
+                pattern = _word(node.args[1]) if len(node.args) > 1 else None
+                if called.rpartition(".")[2] in _EINOPS and pattern and (dims := of_pattern(pattern)):
+                    self._add(self.shapes, ast.unparse(node.args[0]), dims)
+        for node in ast.walk(made):
+            if isinstance(node, ast.Subscript) and (word := _word(node.slice)):
+                asked = ast.unparse(node.value)
+                self._add(self.asked, asked, word)
+                one = re.fullmatch(r"(\w+)\[[^'\"]+\]", asked)
+                self._add(self.each, one[1] if one else elements.get(asked, ""), word)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if not any(
+                    hasattr(kind, node.attr) for kind in (torch.Tensor, str, list, dict, torch.nn.Module)
+                ):
+                    self._add(self.attributes, node.value.id, node.attr)
+
+    def _add(self, into: dict[str, Any], name: str, said: Any) -> None:
+        if name in self.names:
+            into.setdefault(name, {})[said] = None
+
+
+def _word(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _comments(text: str) -> Iterator[str]:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def of_pattern(pattern: str) -> tuple[str, ...]:
+    """The dimensions that a pattern of einops is given: `b c (h p) w -> ...`; none where it takes any number."""
+    given = pattern.partition("->")[0]
+    dims = re.findall(r"\(([^)]*)\)|(\w+|\.\.\.)", given)
+    return () if "..." in given else tuple("*".join(group.split()) or word for group, word in dims)
+
+
+def sizes(
+    dims: tuple[str, ...], known: Callable[[str], int | None], free: int, length: int, batch: int
+) -> tuple[int, ...]:
+    """A number for each dimension: what is written, what is known of its name, by what it is called, else `free`."""
+
+    def size(place: int, word: str) -> int:
+        product = 1
+        for part in word.split("*"):
+            product *= one(place, part)
+        return product
+
+    def one(place: int, word: str) -> int:
+        if word.isdigit():
+            return int(word)
+        if word and (value := known(word)) is not None:
+            return value
+        if re.fullmatch(r"(?i)b|bs|bsz|nb?|batch\w*|\w*batch(_size)?", word) and place == 0:
+            return batch
+        if re.fullmatch(r"(?i)h|w|hh|ww|height|width|img_?[hw]|x|y", word):
+            return {4: 32, 5: 8}.get(len(dims), length)
+        if re.fullmatch(
+            r"(?i)[bntslkm]|bs|\w*(len|length|seq|frames|num|queries|boxes|points|tokens|batch)\w*", word
+        ):
+            return batch if place == 0 else length
+        return batch if place == 0 and not word else free
+
+    return tuple(size(place, word) for place, word in enumerate(dims))

@@ -1,0 +1,86 @@
+"""What an error says of the shape that was wanted in place of the one that was given."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+LENGTH, MANY = 5, 64
+MOST = 1 << 20  # elements of a shape
+# The number that was there, and the one that was wanted.
+_SIZES = [
+    re.compile(pattern)
+    for pattern in (
+        r"got \[\d+, (?P<had>\d+)\] X \[(?P<wanted>\d+), \d+\]",
+        r"\(\d+x(?P<had>\d+) and (?P<wanted>\d+)x\d+\)",
+        r"to have (?P<wanted>\d+) channels, but got (?P<had>\d+) channels",
+        r"normalized_shape=\[(?P<wanted>\d+)\].*got input of size\s*\[[\d, ]*?(?P<had>\d+)\]",
+        r"Expected (?P<wanted>\d+), got (?P<had>\d+)$",
+        r"embedding dimension of (?P<wanted>\d+), but got (?P<had>\d+)",
+        r"size of tensor a \((?P<had>\d+)\) must match the size of tensor b \((?P<wanted>\d+)\)",
+        r"running_mean should contain (?P<had>\d+) elements not (?P<wanted>\d+)",
+    )
+]
+_ADDED = re.compile(
+    r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)"
+)
+_SUM = re.compile(r"sum exactly to (\d+) .*split_sizes=\[([\d, ]+)\]")
+_UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
+_RANK = re.compile(
+    r"too many indices|tuple index out of range|Dimension out of range"
+    r"|list index out of range|number of dimensions in the tensor input does not match|Wrong shape: expected \d+ dims"
+)
+
+
+def sizes_in(error: str) -> tuple[int, int] | None:
+    """(the size that was there, the size that was wanted), where an error names both."""
+    if found := _SUM.search(error):
+        return int(found[1]), sum(map(int, found[2].split(",")))
+    if found := _ADDED.search(error):
+        place = len(found[3].split(",")) + int(found[2])
+        return int(found[1]), int([*found[4].split(","), found[1]][place])
+    found = next(filter(None, (pattern.search(error) for pattern in _SIZES)), None)
+    return (int(found["had"]), int(found["wanted"])) if found else None
+
+
+def distance(error: str) -> int:
+    """How far the size that was there is from the one that was wanted."""
+    had, wanted = sizes_in(error) or (0, 0)
+    return abs(had - wanted)
+
+
+def mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
+    """Shapes in place of one with which an error came, the likeliest first."""
+    yield from (each for each in _mended(shape, error) if math.prod(each) <= MOST)
+
+
+def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
+    found = sizes_in(error)
+    if found and shape:
+        had, wanted = found
+        for place in dict.fromkeys((len(shape) - 1, min(1, len(shape) - 1))):
+            if shape[place] == had:
+                yield (*shape[:place], wanted, *shape[place + 1 :])
+        row = math.prod(shape[1:])
+        if row == had or (len(shape) > 2 and row > wanted):  # all of a row is taken together
+            yield from (
+                (shape[0], channels, edge, edge)
+                for channels in (1, 3)
+                if (edge := math.isqrt(wanted // channels)) ** 2 * channels == wanted
+            )
+            yield from ((shape[0], wanted), (shape[0], wanted, 1, 1))
+        if shape[-1] + wanted - had > 0:  # what is put together with others
+            yield (*shape[:-1], shape[-1] + wanted - had)
+    elif "selected index k out of range" in error and len(shape) > 1:  # topk
+        yield (shape[0], MANY, *shape[2:])
+    elif unpacked := _UNPACKED.search(error):
+        yield (*shape[:-1], int(unpacked[1]))
+        yield from _of_other_rank(shape)
+    elif _RANK.search(error):
+        yield from _of_other_rank(shape)
+
+
+def _of_other_rank(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    yield (*shape[:1], LENGTH, *shape[1:])
+    yield (*shape, 2)
