@@ -31,6 +31,7 @@ from pt2lint.static.values import (
     append,
     extend,
     given_from_outside,
+    is_wrapper,
     join,
     join_all,
     may_be_plain,
@@ -311,6 +312,8 @@ def attribute(call: Call, first: Value) -> Value:
     if len(args) < 2:
         return UNKNOWN
     if isinstance(args[1], Py) and isinstance(args[1].const, str):
+        if len(args) > 2 and args[1].const == "_orig_mod" and any(map(is_wrapper, options(first))):
+            return _taken_off(first, args[2])
         value = call.attribute(first, args[1].const)
         if value is UNKNOWN and len(args) > 2 and isinstance(args[2], Py) and args[2].const is False:
             return Py("bool", off=OFTEN_OFF)  # a flag that need not be there
@@ -324,6 +327,14 @@ def attribute(call: Call, first: Value) -> Value:
     if isinstance(first, Instance) and first.cls is not None and isinstance(call.node, ast.Call):
         return chosen_method(call, first, call.node.args[1])
     return Ext("torch.nn.") if named(first) == "torch.nn" else UNKNOWN
+
+
+def _taken_off(asked: Value, other: Value) -> Value:
+    """`getattr(model, "_orig_mod", model)`: what torch.compile wrapped, and `other` where it did not."""
+    inside = [o.inner for o in options(asked) if isinstance(o, Wrapped) and is_wrapper(o)]
+    if len(inside) == len(options(asked)):
+        return join_all(inside)
+    return join_all([*inside, *(o for o in options(other) if not is_wrapper(o))])
 
 
 def chosen_method(call: Call, owner: Instance, name: ast.expr) -> Value:
@@ -377,10 +388,19 @@ def has_attribute(call: Call) -> Value:
         if args[0].name.startswith("torch") and call.models.knows(f"{args[0].name}.{args[1].const}"):
             return Py("bool", True)
     if len(args) == 2 and isinstance(args[0], Wrapped) and isinstance(args[1], Py):
+        if args[1].const == "_orig_mod" and is_wrapper(args[0]):
+            return Py("bool", True)
         inner = args[0].inner  # the wrapper of torch.compile has what the module inside of it has
         if isinstance(inner, Instance) and call.models.plays(inner.external, "spreads a module"):
             return Py("bool", True) if args[1].const == "module" else BOOL
     return BOOL
+
+
+def is_callable(call: Call) -> Value:
+    """`callable(f)`"""
+    given = call.args[0] if call.args else UNKNOWN
+    known = isinstance(given, Func) or (isinstance(given, Ext) and call.models.returns_something(given.name))
+    return Py("bool", True) if known else BOOL
 
 
 def subclass_check(call: Call) -> Value:
@@ -577,6 +597,7 @@ LIBRARY = Library(
     },
     sizes=dict.fromkeys(("builtins.range", "builtins.slice"), (ALL, ())),
     handlers={
+        "builtins.callable": is_callable,
         "builtins.hasattr": has_attribute,
         "builtins.issubclass": subclass_check,
         "builtins.len": length,

@@ -123,6 +123,7 @@ LIBRARY = Library(
         "torch.compiler.is_exporting": "false",
         "torch._dynamo.config.patch": "instance torch._dynamo.config.patch",
     },
+    knows={"torch._dynamo", "torch._inductor"}.__contains__,
     modules={SCRIPTED: "any"},
     breaks={
         f"{home}.{name}": "it tells the compiler something, which has to be said before the compiled code runs"

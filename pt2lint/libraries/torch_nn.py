@@ -206,6 +206,8 @@ def method(name: str, call: Call) -> Value:
         return state
     if name in ("get_parameter", "get_buffer"):
         return Tensor(leaf=LEAF)
+    if name == "apply" and (len(args) > 1 or call.kwargs):
+        return UNKNOWN  # of a module that is none of torch's: a function that is given its variables
     if name in RETURNS_ITSELF:
         return me if me is not None else UNKNOWN
     if name == "compile" and isinstance(me, Instance):

@@ -854,6 +854,11 @@ def run(compiled: bool):
         maybe = torch.compile(maybe)
     return first, maybe[0]  # PTS337
 
+def applied(net: nn.Module, variables):
+    fast = torch.compile(net)
+    outputs = fast.apply(variables, torch.ones(3))
+    return outputs[2], fast.apply(print)[2]  # PTS337
+
 def train(net: nn.Module):
     early = torch.optim.SGD(net.parameters(), lr=0.1)
     schedule = torch.optim.lr_scheduler.StepLR(early, 1)
@@ -2821,6 +2826,22 @@ def heeded(path, compiled):
         torch.save(net._orig_mod.eval().state_dict(), path)
     else:
         torch.save(net.state_dict(), path)
+
+def named(path, compiled):
+    net = Net()
+    if compiled:
+        net = torch.compile(net)
+    raw = getattr(net, "_orig_mod", net)
+    torch.save(raw.state_dict(), path)
+    other = net._orig_mod if hasattr(net, "_orig_mod") else net
+    torch.save(other.state_dict(), path)
+
+def always(path):
+    net = torch.compile(Net())
+    raw = getattr(net, "_orig_mod", net)
+    torch.save(raw.state_dict(), path)
+    other = net._orig_mod if hasattr(net, "_orig_mod") else net
+    torch.save(other.state_dict(), path)
 """
 CASES["a checkpoint that a function returns"] = """
 def prepared(model, flag):

@@ -105,6 +105,8 @@ QUIET = [
     "if torch.jit.is_scripting():\n    print('a')",
     "if not torch.compiler.is_compiling():\n    print('a')",
     "if not t.compiler.is_compiling() and x.max() > 0:\n    print('a')",
+    "if not (hasattr(torch, '_dynamo') and torch._dynamo.is_compiling()): print('a')",
+    "f = getattr(torch.compiler, 'is_compiling', None)\nif not (callable(f) and f()): print('a')",
     "y = where(x > 0, x, -x)",
     "assert x.sum() > 0",
     "assert torch.isfinite(x).all(), 'finite'",

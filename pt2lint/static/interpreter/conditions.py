@@ -32,6 +32,7 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     is_none,
+    is_wrapper,
     kind_of,
     options,
     tensor_of,
@@ -371,10 +372,14 @@ class Conditions:
             if not names or None in names:
                 return
             wanted = tuple(n for n in names if n)
-        elif not outcome and self.at.models.plays(callee.name, "decides by type") and len(test.args) == 2:
-            # `hasattr(model, "module")` is not so: nothing holds the module in an attribute of that name.
+        elif self.at.models.plays(callee.name, "decides by type") and len(test.args) == 2:
             held = test.args[1]
-            if isinstance(value, Union) and isinstance(held, ast.Constant):
+            if not isinstance(value, Union) or not isinstance(held, ast.Constant):
+                return
+            if held.value == "_orig_mod":
+                env[key] = without(value, lambda o: is_wrapper(o) is not outcome)
+            elif not outcome:
+                # `hasattr(model, "module")` is not so: nothing holds the module in an attribute of that name.
                 start = f"{held.value!s}."
                 env[key] = without(value, lambda o: isinstance(o, Wrapped) and o.within == start)
             return

@@ -577,6 +577,16 @@ def is_stack(value: Value | None) -> bool:
     return isinstance(value, Seq) and value.type == "Sequential"
 
 
+def is_wrapper(value: Value) -> bool:
+    """Whether it is what torch.compile made of a module, and not what holds that: it alone has an `_orig_mod`."""
+    return (
+        isinstance(value, Wrapped)
+        and value.how == "compiled"
+        and not value.within
+        and not isinstance(value.inner, Func)
+    )
+
+
 def is_none(value: Value) -> bool | None:
     """True if the value is None, False if it cannot be, None if it may be."""
     if isinstance(value, Py):
