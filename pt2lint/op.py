@@ -84,6 +84,7 @@ Names of operations:
                     parameters of the caller that a loop around its own call counts, and, with "hook": "yes",
                     what a framework counts that calls it; "named" where the settings
                     alone say that it is compiled; "longer N": "yes" where it returns that argument longer than it was;
+                    "grown N": "yes" where it is a list of an object that the caller makes longer each time;
                     "parts N", what it reads of a dictionary or an object; "sized N",
                     what says how long an argument is that a function of the project makes, a tab between two;
                     "yields N", as long as what a generator of the project pads it

@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     LEAF,
     NAME,
     NONE,
+    STR,
     TRUE,
     UNKNOWN,
     WRAPPED_NAME,
@@ -133,9 +134,11 @@ def construct(last: str, call: Call) -> Value:
         return Seq(list(args), None, last)
     if last in ("ModuleDict", "ParameterDict"):
         first = args[0] if args else UNKNOWN
+        named = Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
         if isinstance(first, Dict):
-            return Dict(dict(first.items), first.elem)
-        return Dict({}, UNKNOWN if last == "ModuleDict" else Tensor("float", None))
+            named = Dict(dict(first.items), first.elem)
+        named.key = STR
+        return named
     if last == "DataParallel":
         return parallel(call)
     made = call.models.instance(call.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import libcst as cst
 
@@ -348,9 +348,15 @@ class Turns:
 
     def length(self, value: cst.BaseExpression) -> str:
         """What says how long a list is, and is another number at each turn: `[new() for _ in range(n)]`, `frames[:n]`;
-        "" for others."""
-        value = self.meaning(value)
+        or what a loop that turns so often appends to; "" for others."""
         code = self.function.module.code_for_node
+        for inner, often in self._loops_inside(value.value) if isinstance(value, cst.Name) else ():
+            for part in walk(inner.body):
+                called = part.func if isinstance(part, cst.Call) else None
+                if isinstance(called, cst.Attribute) and called.attr.value == "append":
+                    if called.value.deep_equals(value) and unconditional(self.function, part, inner):
+                        return code(often)
+        value = self.meaning(value)
         if isinstance(value, cst.ListComp) and not value.for_in.ifs and value.for_in.inner_for_in is None:
             over = value.for_in.iter
             if isinstance(over, cst.Call) and called_name(over) == "range" and len(over.args) == 1:
@@ -554,7 +560,16 @@ class Turns:
         return False
 
     def filled_under(self, name: str) -> cst.BaseExpression | None:
-        """The key, another one at each turn, under which a turn puts something into the dictionary of that name."""
+        """The key, another one at each turn, under which a turn puts something into the dictionary of that name; or one
+        of those, at each turn more or less, under which it fills one anew."""
+        for inner, _ in self._loops_inside(name):
+            own = {n.value for n in names(inner.target)}
+            for node in walk(inner.body):
+                target = node.target if isinstance(node, cst.AssignTarget) else None
+                if isinstance(target, cst.Subscript) and is_name(target.value, name):
+                    index = target.slice[0].slice
+                    if isinstance(index, cst.Index) and own & {n.value for n in names(index)}:
+                        return index.value
         for loop in self.loops:
             if name in self._bindings(loop.body):
                 return None
@@ -565,6 +580,19 @@ class Turns:
                     if isinstance(index, cst.Index) and (self.number(index.value) or self.text(index.value)):
                         return index.value if len(target.slice) == 1 else None
         return None
+
+    def _loops_inside(self, name: str) -> Iterator[tuple[cst.For, cst.BaseExpression]]:
+        """The loops inside of a turn that makes a list or dictionary of that name, and which turn another number of
+        times each time: `for k in range(n)`; each with that number."""
+        for loop in self.loops:
+            made = self._bindings(loop.body).get(name, ())
+            if len(made) != 1 or isinstance(made[0], cst.AugAssign):
+                continue
+            for inner in walk(loop.body):
+                over = inner.iter if isinstance(inner, cst.For) else None
+                if isinstance(inner, cst.For) and isinstance(over, cst.Call) and called_name(over) == "range":
+                    if len(over.args) == 1 and self.number(over.args[0].value):
+                        yield inner, over.args[0].value
 
     def _resizes(self, size: cst.BaseExpression) -> bool:
         """Whether a size is another one at some turns: `n`, `8 * (n // 10)`, `resolution_at(n)`, or that plus one."""

@@ -5,7 +5,8 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.op import Op
-from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.compiled_call import Argument, CompiledCall
+from pt2lint.rule.loop_syntax import loops_around
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import is_name, walk
@@ -14,6 +15,8 @@ GIVES_PARAMETERS = ("parameters", "named_parameters", "state_dict")
 GIVES_MODULES = ("modules", "named_modules", "children", "named_children")
 # What is made so has one dimension, or is no tensor.
 EVENS_OUT = ("view", "reshape", "flatten", "ravel", "numel", "item", "norm", "size", "shape", "dim", "ndim")
+
+ANEW = "again for each other shape, whatever `dynamic` says, up to the limit of 8"
 
 
 class EachParameter(CompiledCall):
@@ -24,6 +27,11 @@ class EachParameter(CompiledCall):
     dimensions: weights of two, biases of one, convolutions of four. With many kinds of them that is the limit, after
     which all run in Python. So it is for the weights of a model's modules. Give the function all of them in one call:
     its loop over them becomes one graph. Or give it parameters of as many dimensions (`p.view(-1)`).
+
+    Of an `nn.Parameter` itself Dynamo takes every size for a constant, whatever `dynamic` says: each other shape is
+    compiled again, until the limit, also where all parameters of one shape are given in a list (`for params in
+    by_shape.values()`). What is not the parameter but has its data (`p.detach()`, `p.data`), and its gradient, may
+    have any size.
 
     ## Example
     ```python
@@ -60,7 +68,8 @@ class EachParameter(CompiledCall):
     ## Versions
     Measured on torch 2.6, 2.9, 2.13 and 2.15, for parameters of one to four dimensions: 4 recompilations, 3 with
     `dynamic=True`, 1 where they are made flat, and none where all are given in one call; 1 where all have two
-    dimensions.
+    dimensions. For twelve matrices that are `nn.Parameter`, one by one or in lists, 8, and then eager, also with
+    `dynamic=True`; 1 for `p.detach()`, `p.data`, `p.view(-1)` and gradients.
     """
 
     code = "PTR224"
@@ -72,25 +81,80 @@ class EachParameter(CompiledCall):
         for loop in turns.loops:
             if not isinstance(loop, cst.For):
                 continue
-            modules = {n.value for n in names(loop.target)} if self.gives(loop.iter, GIVES_MODULES) else set()
+            if self.are_listed_by_shape(loop.iter):
+                lists = {n.value for n in names(loop.target)[-1:]}  # of `.items()` the second
+                listed = [a for a in self.arguments(node, op) if a.use and is_parameter(a.value, lists)]
+                if listed:
+                    self.say(
+                        listed[0],
+                        op,
+                        "holds parameters of one shape",
+                        f"{ANEW}; `.detach()` of each does not",
+                    )
+                    return
+            targets = {n.value for n in names(loop.target)}
+            modules = targets if self.gives(loop.iter, GIVES_MODULES) else set()
             if not modules and not self.gives_parameters(loop.iter):
                 continue
-            made = {n.value for n in names(loop.target)} - modules
+            made = targets - modules
             for part in walk(loop.body):
                 if isinstance(part, cst.Assign) and self.is_of(part.value, made, modules):
                     made |= {n.value for target in part.targets for n in names(target.target)}
-            for argument in self.arguments(node, op):
-                tensor = "tensor" in argument.word or (argument.use and argument.word == "unknown")
-                if tensor and self.is_of(argument.value, made, modules):
-                    kept = any(isinstance(part, cst.Call) and _keeps(part) for part in walk(argument.value))
-                    ranks = "" if kept else ", and for each other number of dimensions"
-                    self.report(
-                        argument.value,
-                        self.shown(op, argument.key),
-                        f"{self.quote(argument.value)} has the shape of a parameter: {self.callee(op)} is compiled "
-                        f"once more for other sizes{ranks}; given all in one call, they cost one graph",
-                    )
-                    return
+            themselves = set() if self.gives(loop.iter, ("state_dict",)) else targets
+            given = [
+                a for a in self.arguments(node, op) if is_tensor(a) and self.is_of(a.value, made, modules)
+            ]
+            own = [a for a in given if is_parameter(a.value, themselves)]
+            if own:
+                self.say(own[0], op, "is a parameter", f"{ANEW}; given `.detach()` of it, once more for any")
+                return
+            if given:
+                kept = any(isinstance(part, cst.Call) and _keeps(part) for part in walk(given[0].value))
+                ranks = "" if kept else ", and for each other number of dimensions"
+                costs = f"once more for other sizes{ranks}; given all in one call, they cost one graph"
+                self.say(given[0], op, "has the shape of a parameter", costs)
+                return
+
+    def say(self, argument: Argument, op: Op, what: str, costs: str) -> None:
+        self.report(
+            argument.value,
+            self.shown(op, argument.key),
+            f"{self.quote(argument.value)} {what}: {self.callee(op)} is compiled {costs}",
+        )
+
+    def are_listed_by_shape(self, source: cst.BaseExpression) -> bool:
+        """`by_shape.values()` and `by_shape.items()` of `by_shape[p.shape].append(p)`, for the parameters `p`."""
+        if not isinstance(source, cst.Call) or not isinstance(source.func, cst.Attribute):
+            return False
+        table = source.func.value
+        if source.func.attr.value not in ("values", "items") or not isinstance(table, cst.Name):
+            return False
+        return any(
+            isinstance(part, cst.Call) and self.lists_by_shape(part, table.value)
+            for part in walk(self.function.module)
+        )
+
+    def lists_by_shape(self, call: cst.Call, table: str) -> bool:
+        """`table[p.shape].append(p)`, `table.setdefault(p.shape, []).append(p)` in a loop over parameters."""
+        if (
+            not isinstance(call.func, cst.Attribute)
+            or call.func.attr.value != "append"
+            or len(call.args) != 1
+        ):
+            return False
+        place, item = call.func.value, call.args[0].value
+        shaped = any(isinstance(n, cst.Attribute) and n.attr.value in ("shape", "size") for n in walk(place))
+        return (
+            shaped
+            and isinstance(item, cst.Name)
+            and any(n.value == table for n in names(place))
+            and any(
+                isinstance(loop, cst.For)
+                and any(n.value == item.value for n in names(loop.target))
+                and self.gives_parameters(loop.iter)
+                for loop in loops_around(self.function, call)
+            )
+        )
 
     def gives(self, source: cst.BaseExpression, methods: tuple[str, ...]) -> bool:
         return any(
@@ -132,6 +196,17 @@ class EachParameter(CompiledCall):
             for part in walk(value)
         )
         return not evens and (weighs or any(n.value in made for n in names(value)))
+
+
+def is_tensor(argument: Argument) -> bool:
+    return "tensor" in argument.word or bool(argument.use and argument.word == "unknown")
+
+
+def is_parameter(value: cst.BaseExpression, themselves: set[str]) -> bool:
+    """`p` of `for p in group["params"]`, `layer.weight` of `for layer in model.modules()`."""
+    if isinstance(value, cst.Attribute) and value.attr.value == "weight":
+        value = value.value
+    return isinstance(value, cst.Name) and value.value in themselves
 
 
 def _keeps(call: cst.Call) -> bool:

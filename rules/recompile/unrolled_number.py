@@ -9,6 +9,7 @@ from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns
 
 ANEW = "compiled again, until the limit"
+LONGER = f"is longer at every call, and Dynamo guards on its length: each length is {ANEW}"
 ENDS = "once Dynamo keeps a symbol for the number, the graph ends there (GB0112)"
 
 
@@ -96,6 +97,13 @@ class UnrolledNumber(CompiledCall):
     def accepts(cls, op: Op) -> bool:
         return any(k.startswith("use ") for k in op.details)
 
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        grown = [a for a in self.arguments(node, op) if a.use and op.detail(f"grown {a.key}")]
+        for argument in grown:
+            self.say(op, argument, LONGER, "")
+        if not grown:
+            super().looked_at(node, op)
+
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         fixed = op.detail("compile dynamic") == "constant False"
         for argument in self.arguments(node, op):
@@ -112,12 +120,7 @@ class UnrolledNumber(CompiledCall):
                 )
                 continue
             if isinstance(value, cst.Name) and argument.word.startswith("list") and turns.grows(value.value):
-                self.say(
-                    op,
-                    argument,
-                    f"is longer at every call, and Dynamo guards on its length: each length is {ANEW}",
-                    "",
-                )
+                self.say(op, argument, LONGER, "")
             elif (
                 argument.word.startswith("list")
                 and use == "iterated"

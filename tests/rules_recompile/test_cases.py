@@ -1168,6 +1168,11 @@ def step(x, past=None, hidden=None):
 def flat(x):
     return x / x.norm()
 
+@torch.compile
+def update_all(params, grads):
+    for p, g in zip(params, grads):
+        p.sub_(g)
+
 class Own(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self):
@@ -1180,6 +1185,24 @@ class Own(torch.optim.Optimizer):
                 p.copy_(flat(g.reshape(len(g), -1)).view(p.shape))  # PTR224
                 p.copy_(flat(g.reshape(-1)).view(p.shape))  # PTR222
                 update(torch.ones(3), torch.ones(3), g.norm().item())  # PTR220
+
+class Grouped(torch.optim.Optimizer):
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            by_shape, by_device = defaultdict(list), {}
+            for p in group["params"]:
+                by_shape[p.shape, p.dtype].append(p)
+                by_device.setdefault(p.device, []).append(p)
+            for params in by_shape.values():
+                update_all(params, [p.grad for p in params])  # PTR224
+            for key, params in by_shape.items():
+                grads = [p.grad for p in params]
+                update_all(grads, grads)
+                update_all(grads, params)  # PTR224
+                update(torch.stack(grads), torch.stack(grads))
+            for params in by_device.values():
+                update_all(params, [p.grad for p in params])
 
 def all_of(model: torch.nn.Module):
     for name, p in model.named_parameters():
@@ -1868,6 +1891,12 @@ def cut(x, size):
 def annotated(x, name: str):
     return x * scales[name]
 
+@torch.compile
+def joined(xs: list):
+    return torch.cat(xs)
+
+heads = torch.nn.ModuleDict()
+
 def main(data, names: list[str], total_steps, k: int, layers):
     model = torch.compile(Net(40))
     every = torch.compile(total)
@@ -1899,6 +1928,16 @@ def main(data, names: list[str], total_steps, k: int, layers):
         by_key(held)
         anew = {}
         by_key(anew)
+        parts, pieces, once = {}, [], []
+        for n in range(i + 1):
+            parts[f"k{n}"] = batch
+            pieces.append(batch)
+        for n in range(4):
+            once.append(batch)
+        by_key(parts)  # PTR210
+        every(*once)
+        joined(pieces)  # PTR207
+        joined(once)
         rows[i] = batch
         by_key(rows)
         by_key({"k": batch})
@@ -1911,6 +1950,8 @@ def main(data, names: list[str], total_steps, k: int, layers):
         parted(data, name)  # PTR209
         attribute(data, name)  # PTR209
         cut(data, name)
+    for name in heads:
+        scaled(data, name, 3)  # PTR209
     for name in ("train", "eval"):
         scaled(data, name, 3)
     for i in range(4):
@@ -1999,6 +2040,45 @@ class Speaker(torch.nn.Module):
             x = self.encode(x[:, -1:]) + self.decode(x[:, -1:])
             y = self.plain(y[:, -1:])
         return x, y
+""",
+    "a list that an object keeps": """
+class Policy(nn.Module):
+    def forward(self, seen):
+        return torch.stack([x.mean() for x in seen])
+
+class Agent:
+    def __init__(self):
+        self.policy = torch.compile(Policy())
+        self.seen = []
+        self.kept = []
+        self.last = []
+        self.episode = []
+
+    def watch(self, x):
+        self.seen.append(x)
+        return self.policy(self.seen)  # PTR207
+
+    def act(self, x):
+        self.episode.append(x)
+        self.policy(self.episode)  # PTR207
+        self.kept.append(x)
+        self.policy(self.kept)
+        self.last.append(x)
+        self.last = self.last[-4:]
+        return self.policy(self.last)
+
+    def reset(self):
+        self.episode = []
+
+    def flush(self):
+        self.kept.clear()
+
+def run(agent: Agent, x):
+    for _ in range(10):
+        agent.reset()
+        for _ in range(20):
+            agent.act(x)
+            agent.flush()
 """,
     "blocks with a text of their own": """
 class Keyed(nn.Module):

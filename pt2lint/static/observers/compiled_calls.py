@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.computing import Computing
+from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.lengths import lengthened
 from pt2lint.static.observers.sized import Sized
 from pt2lint.static.observers.uses import Decisive, Use, wants_number
@@ -200,11 +201,37 @@ class CompiledCalls:
         for name, value in self.at.calls.roots.settings_of(func).items():
             words["compile " + name] = value
         sorts, uses = self.words_of_call(inner, args, kwargs, isinstance(func, Func))
-        words |= uses | self.counts(frame) | self.sized.words(node, frame)
+        words |= uses | self.counts(frame) | self.sized.words(node, frame) | self.grown(node, frame)
         self.at.notebook.note(node, "call compiled", frame, args=sorts, details=words)
         if inner is not None and _is_plain(inner, args, kwargs):
             column = frame.module.column(node.lineno, node.col_offset)
             self._plain[frame.module.path, node.lineno, column] = inner.node
+
+    def grown(self, node: ast.Call, frame: Frame) -> dict[str, str]:
+        """{"grown 0": "yes"}: the lists of an object that the method which passes them makes longer at every call, and
+        that stay so: `self.seen.append(x)` and `compiled(self.seen)`."""
+        method, me = self.at.functions.running(), frame.me
+        places = [a for a in node.args if isinstance(a, ast.Attribute) and isinstance(a.value, ast.Name)]
+        if not places or method is None or not isinstance(me, Instance) or me.cls is None:
+            return {}
+        appended = {
+            ast.unparse(each.value.func.value)
+            for each in method.body
+            if isinstance(each, ast.Expr)
+            and isinstance(each.value, ast.Call)
+            and isinstance(each.value.func, ast.Attribute)
+            and each.value.func.attr in self.at.models.last_words("grows")
+        }
+        order = self.at.classes.bases(me.cls)[0]
+        trees, shrinks = {id(c.module): c.module.tree for c in order}, self.at.models.last_words("shrinks")
+        return {
+            f"grown {node.args.index(place)}": "yes"
+            for place in places
+            if is_name(place.value, own_name(method))
+            and ast.unparse(place) in appended
+            and all(isinstance(value, ast.List) for c in order for _, value in c.assigned(place.attr))
+            and stays_long(trees.values(), place, {method.name}, shrinks, anew=True)
+        }
 
     def counts(self, frame: Frame) -> dict[str, str]:
         """{"counts": "self.step epoch"}: numbers that the object whose method runs counts in, and that the method

@@ -12,20 +12,25 @@ JOINS = ("cat", "concat", "concatenate", "hstack", "vstack")
 
 
 def stays_long(
-    trees: Iterable[ast.AST], place: ast.Name | ast.Attribute, by: set[str], shrinks: frozenset[str]
+    trees: Iterable[ast.AST],
+    place: ast.Name | ast.Attribute,
+    by: set[str],
+    shrinks: frozenset[str],
+    anew: bool = False,
 ) -> bool:
     """Whether the list at that place is still longer at the next call of the functions `by` that append to it.
 
     So it is where nothing empties it, and where a loop calls them and what empties it stands behind the loop, as after
-    the steps of an episode.
+    the steps of an episode. `anew`: a method may empty it by `self.seen = []`, too.
     """
     trees = list(trees)
+    made = {p for tree in trees for f in walk(tree) if is_init(f) for p in walk(f)} if anew else set()
     places = [
         found
         for tree in trees
         for emptied in [_where_long(tree, place)]
-        for found in _emptied(tree, place, shrinks)
-        if found not in emptied
+        for found in _emptied(tree, place, shrinks, anew)
+        if found not in emptied and found not in made
     ]
     if not places:
         return True
@@ -101,6 +106,10 @@ def goes_over(function: ast.AST, place: ast.expr, over: frozenset[str]) -> Itera
         elif isinstance(part, ast.Call):
             given = part.args if last_word(part.func) in over else []
         yield from (one for one in given if ast.unparse(one) == text)
+
+
+def is_init(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
 
 
 def _set_to(text: str, function: FunctionNode) -> Iterator[tuple[ast.expr, ast.stmt, ast.expr]]:
@@ -197,8 +206,11 @@ def _is_long(bound: ast.expr, tree: ast.AST) -> bool:
     return len(given) == 1 and isinstance(given[0], ast.Constant) and _is_long(given[0], tree)
 
 
-def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str]) -> Iterator[ast.AST]:
-    """Where the list of that name is emptied, or assigned through another object, anywhere in the file."""
+def _emptied(
+    tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[str], anew: bool
+) -> Iterator[ast.AST]:
+    """Where the list of that name is emptied, or assigned through another object (`anew`: or by its own), anywhere in
+    the file."""
     name = place.id if isinstance(place, ast.Name) else place.attr
     local = {name} if isinstance(place, ast.Name) else _names_of(tree, name)
 
@@ -218,7 +230,7 @@ def _emptied(tree: ast.AST, place: ast.Name | ast.Attribute, shrinks: frozenset[
                 inner = target.value if isinstance(target, ast.Subscript) else target
                 if is_it(inner):
                     if isinstance(target, ast.Subscript) or (
-                        isinstance(inner, ast.Attribute) and not is_name(inner.value, "self")
+                        isinstance(inner, ast.Attribute) and (anew or not is_name(inner.value, "self"))
                     ):
                         yield node
         elif isinstance(node, ast.Global) and name in node.names:

@@ -184,7 +184,7 @@ class KeptState:
         place, made = _each(value)
         callee = made.func if isinstance(made, ast.Call) else None
         if isinstance(result, (Seq, Dict)):
-            result = element(result)
+            result = result.elem
         return (
             isinstance(callee, ast.Attribute)
             and callee.attr in self.at.models.last_words("converts")

@@ -498,7 +498,7 @@ def element(value: Value) -> Value:
     if isinstance(value, Tensor):
         return value.but(ndim=value.ndim - 1 if value.ndim else None, leaf=0)
     if isinstance(value, Dict):
-        return STR if value.items and value.elem is UNKNOWN else UNKNOWN
+        return STR if value.key is STR or (value.items and value.elem is UNKNOWN) else UNKNOWN
     if isinstance(value, Union):
         return join_all(element(o) for o in value.options if is_none(o) is not True)
     if isinstance(value, Py) and value.type == "str":
