@@ -73,6 +73,7 @@ class Exp(torch.autograd.Function):
     def backward(cls, ctx, grad):
         return grad
 import torch.distributed as dist
+import torch.distributed.nn
 if not dist.is_initialized():
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 reduced = dist.all_reduce(torch.ones(2), async_op=True)
@@ -487,6 +488,13 @@ CALLS = {
         "reduce_scatter_tensor all_to_all_single",
         "dist.{}(torch.empty_like(x), x, async_op=True).wait()",
     ),
+    **each("torch.distributed.nn", "all_reduce", "dist.nn.{}(x)"),
+    **each("torch.distributed.nn", "broadcast reduce", "dist.nn.{}(x, 0)"),
+    **each("torch.distributed.nn", "all_gather gather", "dist.nn.{}(x)[0]"),
+    "call torch.distributed.nn.scatter": "dist.nn.scatter([x])",
+    "call torch.distributed.nn.reduce_scatter": "dist.nn.reduce_scatter(torch.empty_like(x), [x])",
+    "call torch.distributed.nn.all_to_all": "dist.nn.all_to_all([torch.empty_like(x)], [x])[0]",
+    "call torch.distributed.nn.all_to_all_single": "dist.nn.all_to_all_single(torch.empty_like(x), x)",
     "call torch.distributed.new_group": "dist.new_group([0])",
     "call torch.distributed.Work.wait": "reduced.wait()",
     **each("torch.distributed", "all_gather", "dist.{}([torch.empty_like(x)], x, async_op=True).wait()"),

@@ -11,6 +11,13 @@ COLLECTIVES = (
     "all_reduce broadcast reduce all_gather gather scatter reduce_scatter reduce_scatter_tensor all_to_all "
     "all_to_all_single all_gather_into_tensor barrier"
 )
+HOMES = {
+    "torch.distributed.distributed_c10d": "torch.distributed",
+    "torch.distributed.nn.functional": "torch.distributed.nn",
+}
+# What those of torch.distributed.nn return, which pass gradients on.
+ONE = "all_reduce all_to_all_single broadcast reduce reduce_scatter scatter"
+SEVERAL = "all_gather all_to_all gather"
 
 
 def collective(call: Call) -> Value:
@@ -22,8 +29,8 @@ def collective(call: Call) -> Value:
 def public(name: str) -> str | None:
     """`torch.distributed.distributed_c10d.all_reduce` is where torch.distributed has all_reduce from."""
     module, _, last = name.rpartition(".")
-    own = module == "torch.distributed.distributed_c10d" and not last.startswith("_")
-    return f"torch.distributed.{last}" if own else None
+    home = HOMES.get(module, "") if not last.startswith("_") else ""
+    return f"{home}.{last}" if home else None
 
 
 LIBRARY = Library(
@@ -32,10 +39,18 @@ LIBRARY = Library(
     closed=True,
     objects=True,
     renamed=public,
-    returns=dict.fromkeys(("torch.distributed.isend", "torch.distributed.irecv"), f"instance {WORK}"),
+    returns={
+        **dict.fromkeys(("torch.distributed.isend", "torch.distributed.irecv"), f"instance {WORK}"),
+        **{f"torch.distributed.nn.{name}": "tensor" for name in ONE.split()},
+        **{f"torch.distributed.nn.{name}": "tensors" for name in SEVERAL.split()},
+    },
     roles={
-        "works with processes": tuple(
-            f"torch.distributed.{name}" for name in f"{COLLECTIVES} get_rank isend irecv send recv".split()
+        "works with processes": (
+            *(
+                f"torch.distributed.{name}"
+                for name in f"{COLLECTIVES} get_rank isend irecv send recv".split()
+            ),
+            *(f"torch.distributed.nn.{name}" for name in f"{ONE} {SEVERAL}".split()),
         )
     },
     handlers={f"torch.distributed.{name}": collective for name in COLLECTIVES.split()},
