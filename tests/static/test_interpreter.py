@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pt2lint.op import Op
 from pt2lint.said import plain
 from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
@@ -67,16 +68,21 @@ class M(nn.Module):
 """
 
 
-def noted(source: str, roots: str = "modules") -> list[str]:
-    path, source = "/nowhere/m.py", headed(source)
+def operations(source: str, roots: str = "modules") -> list[Op]:
+    path = "/nowhere/m.py"
     project = Project({path: source})
     interpreter = Interpreter(project, LISTENED, frozenset())
     interpreter.run(project.load(path), roots)
-    lines = source.splitlines()
     ops = [op for unit in interpreter.finished_notes().get(path, {}).values() for op in unit if op.sure]
+    return sorted(ops, key=lambda op: op.range)
+
+
+def noted(source: str, roots: str = "modules") -> list[str]:
+    source = headed(source)
+    lines = source.splitlines()
     return [
         f"{op.name} @ {lines[op.line - 1][op.column - 1 : op.end_column - 1]}"
-        for op in sorted(ops, key=lambda o: o.range)
+        for op in operations(source, roots)
     ]
 
 
@@ -230,6 +236,13 @@ def test_look_alikes_are_left_alone(body: str) -> None:
 @pytest.mark.parametrize(("body", "expected"), LOUD)
 def test_operations_are_noted(body: str, expected: str) -> None:
     assert in_forward(body) == [expected]
+
+
+def test_a_number_is_told_from_a_size() -> None:
+    """Also where it is compiled: mypyc makes a tuple anew wherever one is asked for, which no `is` finds."""
+    body = "y = torch.cat(x, torch.zeros_like(x))\n        y = torch.zeros(x.sum())"
+    ops = operations(headed(MODULE.format(body=f"        {body}")))
+    assert [op.details for op in ops] == [{"number": "yes"}, {}]
 
 
 def test_only_code_that_is_compiled_counts() -> None:

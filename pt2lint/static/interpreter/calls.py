@@ -379,11 +379,11 @@ class Calls:
         """Note a tensor that stands where a size or another number is needed: Dynamo has to read it."""
         if not self.at.notebook.listens("size tensor", frame):
             return
-        for listed in filter(None, (entry.sizes, entry.numbers)):
-            for value in _given(listed, args, kwargs):
+        for listed, number in ((entry.sizes, False), (entry.numbers, True)):
+            for value in _given(listed, args, kwargs) if listed else ():
                 tensor = self._read_as_number(value, entry)
                 if tensor is not None:
-                    details = {"number": "yes"} if listed is entry.numbers else {}
+                    details = {"number": "yes"} if number else {}
                     if "takes uncaptured numbers" in entry.roles:
                         details["uncaptured"] = "yes"
                     self.at.notebook.note(node, "size tensor", frame, about=tensor, details=details)
