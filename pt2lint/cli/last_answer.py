@@ -64,7 +64,7 @@ class Watch:
     ) -> None:
         """Keep the answer, unless one of the watched files changed while it was made; `known` are stamps of some from
         before they were read."""
-        paths = dict.fromkeys((*watched, *_own_files(), *sys.path))
+        paths = dict.fromkeys((*watched, *entries.own_files(), *sys.path))
         stamps = {path: known[path] if path in known else entries.stamp(path) for path in paths}
         if not self._file or any(
             seen and entries.may_change_unseen(seen, self._started) for seen in stamps.values()
@@ -95,17 +95,3 @@ def _given_folder(arguments: Sequence[str]) -> str | None:
 
 def _path(arguments: Sequence[str], folder: str | None) -> str:
     return os.path.join(entries.folder(folder), f"answer-{entries.digest(os.getcwd(), *arguments)}")
-
-
-def _own_files() -> list[str]:
-    """The files of pt2lint and of its rules."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    folders = [here, *(getattr(sys.modules.get("pt2lint.rules"), "__path__", ()))]
-    return [
-        os.path.join(folder, file)
-        for top in folders
-        for folder, _, files in os.walk(top)
-        if not folder.endswith("__pycache__")
-        for file in files
-        if file.endswith((".py", ".json"))
-    ]

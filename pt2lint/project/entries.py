@@ -79,6 +79,20 @@ def shown(stamp: Stamp | None) -> str:
     return "" if stamp is None else "{} {} {} {} {}".format(*stamp)
 
 
+def own_files() -> list[str]:
+    """The files of pt2lint and of its rules."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = [here, *(getattr(sys.modules.get("pt2lint.rules"), "__path__", ()))]
+    return [
+        os.path.join(folder, file)
+        for top in folders
+        for folder, _, files in os.walk(top)
+        if not folder.endswith("__pycache__")
+        for file in files
+        if file.endswith((".py", ".json"))
+    ]
+
+
 def may_change_unseen(stamp: Stamp, read: int) -> bool:
     """Whether a file, read at that time at the earliest, may have had this stamp and another content."""
     mode, _, changed, touched, _ = stamp

@@ -79,10 +79,12 @@ def _covered(
             under[id(finding)] = leader
         leaders.append((where, finding))  # what another one tells may well lead others of its cause
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
+        if id(finding) in under:
+            continue
         later = ((where, lead) for where, lead in leaders if where.function == at.function)
         more = (lead for where, lead in later if _mends(where, lead, at, finding))
         leader = next(more, None)
-        if leader is not None and not {id(leader), id(finding)} & under.keys():
+        if leader is not None and id(leader) not in under:
             under[id(finding)] = leader
     under.update(_steered([(at, finding) for at, finding in leaders if id(finding) not in under]))
     for name, leader in under.items():

@@ -70,6 +70,32 @@ class Analysis:
         return load_rules(getattr(self.settings, "rule_paths", ()), self.problems)
 
     @cached_property
+    def _listening(self) -> list[tuple[str, list[str], bool]]:
+        """Of each rule its module, the operations that it listens to, and whether it hears of them anywhere."""
+
+        def made() -> list[Any]:
+            return [(rule.__module__, rule.ops, rule.anywhere) for rule in self.rules]
+
+        def to_keep() -> list[Any]:
+            found = made()
+            return [] if self.problems else found  # each run is to tell of a rule that does not load
+
+        of_the_user = getattr(self.settings, "rule_paths", ())
+        if self.cache is None or "rules" in vars(self) or of_the_user:
+            return made()
+        return self.cache.of_rules("listening", (), to_keep) or made()
+
+    def _rules_for(self, notes: Mapping[str, Notes]) -> list[type[Rule]]:
+        """The rules that listen to what is noted; all, where they are loaded. To load all takes a tenth of a run."""
+        if "rules" in vars(self):
+            return self.rules
+        load_libcst_late()
+        from pt2lint.rule.loader import rules_in
+
+        noted = {op.name for units in notes.values() for ops in units.values() for op in ops}
+        return rules_in(module for module, ops, _ in self._listening if not noted.isdisjoint(ops))
+
+    @cached_property
     def models(self) -> Models:
         from pt2lint.libraries import load
 
@@ -132,8 +158,8 @@ class Analysis:
         from pt2lint.static.interpret import Interpreter
         from pt2lint.static.interpreter.kinds import kinds_of
 
-        traced = frozenset(op for rule in self.rules for op in rule.ops)
-        anywhere = frozenset(op for rule in self.rules if rule.anywhere for op in rule.ops)
+        traced = frozenset(op for _, ops, _ in self._listening for op in ops)
+        anywhere = frozenset(op for _, ops, anywhere in self._listening if anywhere for op in ops)
         project = Project(self.texts, self.files, self.parsed, self.callers.paths)
         interpreter = Interpreter(project, traced, anywhere, self.models)
         if self.stop is not None:
@@ -186,6 +212,7 @@ class Analysis:
         kinds: Callable[[Module, Lines], Mapping[Range, str]],
     ) -> None:
         """What the rules say of these files, with what Dynamo leaves to Python known for those who ask for that."""
+        heard = self._rules_for(notes)
         from pt2lint.rule.written import Shelf
 
         left: set[Place] = set()
@@ -194,7 +221,7 @@ class Analysis:
         # What the first rules had parsed, the late ones find.
         shelf = (self.cache.shelf if self.cache is not None else None) or Shelf()
         for late in (False, True):
-            rules = [rule for rule in self.rules if rule.asks_what_is_left is late]
+            rules = [rule for rule in heard if rule.asks_what_is_left is late]
             for module in modules:
                 self._go_on()
                 facts.findings.setdefault(module.path, []).extend(

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import RulePage
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DAYS = 30  # an entry that was not used for so long goes
 LARGEST = 200_000_000  # bytes that all entries may take; the oldest go first
 ENTRY = re.compile(
-    r"(facts|answer|text|pages|ledger|known)-[0-9a-f]{32}(\.[0-9a-f]+)?"
+    r"(facts|answer|text|own|pages|listening|ledger|known)-[0-9a-f]{32}(\.[0-9a-f]+)?"
 )  # what is not whole yet has a suffix
 
 
@@ -226,7 +226,7 @@ class Cache:
             entries.write(self._path(self._known(files)), json.dumps(known).encode())
 
     def _known(self, files: Sequence[str]) -> str:
-        return f"known-{self.name([_own_contents(), place_of(files)])}"
+        return f"known-{self.name([self._own_contents, place_of(files)])}"
 
     def text(self, digest: str) -> str | None:
         """What was in the file that had this digest, if it was kept."""
@@ -248,16 +248,38 @@ class Cache:
 
     def pages(self, folders: Sequence[str], make: Callable[[], Sequence[RulePage]]) -> list[RulePage]:
         """The pages of the rules in these folders, as kept or as `make` makes them."""
-        name = f"pages-{digest(*sys.path, *folders, own_contents(folders))}"
+        kept = self.of_rules("pages", folders, lambda: [asdict(page) for page in make()])
+        return [RulePage(**{**page, "graph_breaks": tuple(page["graph_breaks"])}) for page in kept]
+
+    def of_rules(self, what: str, folders: Sequence[str], make: Callable[[], list[Any]]) -> list[Any]:
+        """What there is to say of the rules, those in these folders too: plain data, as kept or as `make` makes it."""
+        name = f"{what}-{digest(*sys.path, *folders, self.own_contents(folders))}"
         data = self._read(name)
-        with suppress(ValueError, TypeError, KeyError):
+        with suppress(ValueError):
             if data is not None:
-                kept = json.loads(data)
-                return [RulePage(**{**page, "graph_breaks": tuple(page["graph_breaks"])}) for page in kept]
-        made = [*make()]
-        if entries.make_folder(self.folder):
-            entries.write(self._path(name), json.dumps([asdict(page) for page in made]).encode())
+                return list(json.loads(data))
+        made = make()
+        if made and entries.make_folder(self.folder):
+            entries.write(self._path(name), json.dumps(made).encode())
         return made
+
+    def own_contents(self, folders: Iterable[str]) -> str:
+        """The digest of pt2lint's own code, data and rules, and of what a user keeps in these folders."""
+        return digest(self._own_contents, contents(folders))
+
+    @cached_property
+    def _own_contents(self) -> str:
+        """That of pt2lint's own, whose files are read where one has another stamp than when they were read last."""
+        rules = importlib.import_module("pt2lint.rules")
+        stamps = (part for path in entries.own_files() for part in (path, entries.shown(entries.stamp(path))))
+        name = f"own-{digest(*stamps)}"
+        data = self._read(name)
+        if data is None:
+            here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+            data = contents([here, *rules.__path__]).encode()
+            if entries.make_folder(self.folder):
+                entries.write(self._path(name), data)
+        return data.decode()
 
     def keep_parsed(self, project: Project, paths: Collection[str]) -> None:
         """Keep what was parsed of these files, which are not linted, for the next run of this process."""
@@ -356,17 +378,6 @@ def _moved(
         return Moves(changes).facts(facts)
     except Lost:
         return None
-
-
-@lru_cache(maxsize=1)
-def _own_contents() -> str:
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return contents([here, *importlib.import_module("pt2lint.rules").__path__])
-
-
-def own_contents(folders: Iterable[str]) -> str:
-    """The digest of pt2lint's own code, data and rules, and of what a user keeps in these folders."""
-    return digest(_own_contents(), contents(folders))
 
 
 def contents(folders: Iterable[str]) -> str:

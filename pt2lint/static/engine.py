@@ -315,10 +315,12 @@ class _Run:
     def _salt(self) -> str:
         """What all that is found here depends on, beside files; part of hundreds of keys."""
         from pt2lint import __version__
-        from pt2lint.static.cache import digest, own_contents
+        from pt2lint.static.cache import digest
 
+        assert self.cache is not None
         analysis = self.analysis
-        own = own_contents([*getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())])
+        folders_read = [*getattr(self.settings, "rule_paths", ()), *getattr(self.settings, "models", ())]
+        own = self.cache.own_contents(folders_read)
         folders: dict[str, tuple[list[str], str]] = {}
         names = [module_name(path, folders) for path in self.files]
         roots = dict.fromkeys(root for _, root, _ in names)

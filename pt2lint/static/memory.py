@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.finding import RulePage
 from pt2lint.late import load_libcst_late
-from pt2lint.static.cache import Cache, own_contents
+from pt2lint.static.cache import Cache
 from pt2lint.static.facts import Facts
 from pt2lint.static.ledger import Ledger
 from pt2lint.static.source.project import Project, decode
@@ -109,10 +109,13 @@ class Memory(Cache):
             self._room += len(self._texts.popitem(last=False)[1])
 
     def pages(self, folders: Sequence[str], make: Callable[[], Sequence[RulePage]]) -> list[RulePage]:
-        key = (*folders, own_contents(folders))
+        key = (*folders, self.own_contents(folders))
         if self._pages is None or self._pages[0] != key:
             self._pages = key, [*make()]
         return self._pages[1]
+
+    def of_rules(self, what: str, folders: Sequence[str], make: Callable[[], list[Any]]) -> list[Any]:
+        return make()  # they are loaded
 
     def keep_parsed(self, project: Project, paths: Collection[str]) -> None:
         self.parsed = project, paths

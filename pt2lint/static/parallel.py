@@ -32,8 +32,8 @@ class Parallel:
     def groups(self, groups: Sequence[Sequence[str]]) -> Iterator[Facts]:
         """The facts of each group."""
         work = self.analysis
-        _ = work.rules, work.target, work.models  # once, before there are children
         small = len(groups) == 1 and len(groups[0]) < 8  # not worth a process
+        _ = work.target, work.models, small or work.rules  # once, before there are children
         size = min(SHARE, -(-len(groups) // workers.children()))
         # What the first of them parse, the others find parsed.
         first = min(workers.children(), len(groups)) if size > 1 else 0

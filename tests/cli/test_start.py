@@ -60,6 +60,27 @@ def test_a_file_without_findings_loads_no_libcst() -> None:
         assert done.stdout.splitlines()[-1] == loaded, name
 
 
+def test_rules_that_hear_of_nothing_are_not_loaded() -> None:
+    """Once a run has kept what each of them listens to."""
+    code = (
+        "import sys; from pt2lint.cli import main; main([{!r}])\n"
+        "loaded = [name for name in sys.modules if name.startswith('pt2lint.rules.') and name.count('.') == 3]\n"
+        "print(len(loaded), 'pt2lint.rules.graph_break.tensor_item' in loaded)"
+    )
+    Path("other.py").write_text(BAD.replace("import torch", "import torch\n\n"))
+    shown = []
+    for name in ("m.py", "other.py"):
+        time.sleep(0.06)
+        run = [sys.executable, "-c", code.format(name)]
+        done = subprocess.run(run, capture_output=True, text=True, check=True)
+        *told, loaded = done.stdout.splitlines()
+        assert any("PTB103" in line for line in told)
+        shown.append(loaded.split())
+    assert int(shown[0][0]) > 100
+    assert int(shown[1][0]) < 40
+    assert shown[0][1] == shown[1][1] == "True"
+
+
 def test_libcst_is_whole_however_it_is_first_used() -> None:
     """By a name, a submodule, several names, and as what was imported before it was loaded."""
     uses = ("libcst.Name('x')", "__import__('libcst.matchers').Name('x')", "first.Name('x')")
