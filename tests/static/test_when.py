@@ -1248,3 +1248,51 @@ def build(options):
     return M(options.bits)
 """
     assert [f.when for f in findings(code) if f.code == "PTB103"] == [condition]
+
+
+KEPT_UNDER = """
+import torch
+from torch import nn
+
+class M(nn.Module):
+    def __init__(self, config, bounded, rate=0.0):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.bounded = bounded
+        self.free = config.free
+        {init}
+
+    def forward(self, x: torch.Tensor, low=None):
+        if low is None and hasattr(self, "low"):
+            low = self.low
+        return self.above(self.layer(x), low)
+
+    def above(self, x, low):
+        return x + 1 if low is not None and low > 0.5 else self.layer(x)
+"""
+BUFFER = 'self.register_buffer("low", torch.tensor(0.5))'
+
+
+@pytest.mark.parametrize(
+    ("init", "condition"),
+    [
+        (f"if config.low:\n            {BUFFER}", ["config.low"]),
+        (f"if self.free:\n            {BUFFER}", ["self.free"]),
+        (f"if bounded:\n            {BUFFER}", ["self.bounded"]),
+        (f"if not bounded:\n            pass\n        else:\n            {BUFFER}", ["self.bounded"]),
+        (f"if rate > 0:\n            {BUFFER}", ["rate > 0"]),
+        (
+            "self.low = config.low\n        if bounded:\n            self.low = torch.tensor(0.5)",
+            ["self.bounded"],
+        ),
+        # a tensor either way, or whatever the options are
+        (f"{BUFFER}", []),
+        (f"if bounded:\n            {BUFFER}\n        else:\n            self.low = torch.ones(())", []),
+        ("if torch.cuda.is_available():\n            self.low = torch.ones(())", []),
+        ("if bounded:\n            self.low = torch.ones(())\n        self.low = torch.zeros(())", []),
+    ],
+)
+def test_a_tensor_that_init_keeps_under_an_option_needs_that(init: str, condition: list[str]) -> None:
+    """Wherever it is handed to."""
+    found = [f for f in findings(KEPT_UNDER.format(init=init)) if f.code == "PTB110"]
+    assert [f.when for f in found] == [("low is not None", *condition)]

@@ -340,6 +340,24 @@ class Defaults:
         test = ast.copy_location(ast.Compare(key, [ast.Eq()], [keys[0]]), key)
         return test, True, self._is_other_option(made, key, test, True)
 
+    def stored_under(
+        self, cls: ClassInfo, init: FunctionNode, name: str, line: int, origin: int
+    ) -> tuple[ast.expr, bool, bool] | None:
+        """The same of what the statement in that line of an `__init__` makes and keeps in an attribute."""
+        home = next((c for c in self.at.classes.bases(cls)[0] if c.methods.get("__init__") is init), None)
+        sets = [
+            (value, under)
+            for value, under in set_by(init, f"self.{name}")
+            if value is not None and value.lineno >= line
+        ]
+        if home is None or not sets:
+            return None
+        value, under = min(sets, key=lambda each: each[0].lineno)
+        if under is None or not line <= origin <= (value.end_lineno or 0):
+            return None
+        found = self._asks_option(_Made(cls, home, init, []), *under)
+        return found if found is None else (_kept_as(found[0], init), *found[1:])
+
     def listed_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
         """The same of a list of parts, which `__init__` fills otherwise with another option."""
         made = self._set_by_init(place, frame)
@@ -365,10 +383,19 @@ class Defaults:
         only = tests.pop() if len(tests) == 1 else None
         if only is None:
             return None
-        test, outcome = only
+        return self._asks_option(made, *only)
+
+    def _asks_option(self, made: _Made, test: ast.expr, outcome: bool) -> tuple[ast.expr, bool, bool] | None:
+        """The test, how it comes out and whether it does otherwise by default, where it asks for an option."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return self._asks_option(made, test.operand, not outcome)
         option = test.left if isinstance(test, ast.Compare) else test
         kept = [value for target, value in set_in(made.init.body) if dotted(target) == dotted(option)]
-        if isinstance(option, ast.Attribute) and len(kept) == 1 and isinstance(kept[0], ast.Name):
+        if (
+            isinstance(option, ast.Attribute)
+            and len(kept) == 1
+            and isinstance(kept[0], (ast.Name, ast.Attribute))
+        ):
             option = kept[0]  # `self.kind = kind`, then `if self.kind == "sort":`
         given = {a.arg for a in parameters_in(made.init.args)[1:]}
         asked = {each.id for each in walk(option) if isinstance(each, ast.Name)}
@@ -497,6 +524,19 @@ def _given_by(call: ast.Call, init: FunctionNode, name: str) -> ast.expr | None:
     by_place = placed(init.args)[above:]
     given = {p.arg: value for p, value in zip(by_place, call.args, strict=False)}
     return (given | {word.arg: word.value for word in call.keywords if word.arg is not None}).get(name)
+
+
+def _kept_as(test: ast.expr, init: FunctionNode) -> ast.expr:
+    """The test, of the attribute in which `__init__` keeps the option as it is: other methods ask for that."""
+    option = test.left if isinstance(test, ast.Compare) else test
+    places = (
+        t for t, value in set_in(init.body) if is_own(t) and ast.unparse(value or t) == ast.unparse(option)
+    )
+    place = next(places, None) if isinstance(option, ast.Name) else None
+    if place is None:
+        return test
+    asked = ast.Compare(place, test.ops, test.comparators) if isinstance(test, ast.Compare) else place
+    return ast.copy_location(asked, test)
 
 
 def _makes(value: ast.expr | None, part: Value) -> bool:

@@ -41,7 +41,8 @@ class Notebook:
 
     `traced` are the operations that are noted in code that Dynamo traces, `anywhere` those in all code. While `quiet`
     nothing is noted, and while in `doubt` nothing is sure. `drawn` is what drew random numbers so far, and in which
-    line; `catching` the lines of each `try` around that waits for an AssertionError.
+    line; `catching` the lines of each `try` around that waits for an AssertionError. `kept` is the condition under
+    which alone `__init__` keeps a tensor, by where that came from.
     """
 
     def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
@@ -52,6 +53,7 @@ class Notebook:
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
         self.catching: list[int] = []
+        self.kept: dict[tuple[str, int, str], Path] = {}
         # How many operators the graphs have so far, those of functions that are known and calls with tensors of what is
         # not known included.
         self.clock = 0
@@ -101,7 +103,8 @@ class Notebook:
             seen = self._seen.setdefault((module.path, frame.unit, key), {})
             if beside and any(where.sure and not where.beside for where in seen):
                 return  # what a model calls is judged by that alone
-            where = Where(sure, frame.context, frame.guards, beside)
+            kept = self.kept.get(about.origin, ()) if about is not None and about.origin is not None else ()
+            where = Where(sure, frame.context, frame.guards + kept, beside)
             if where not in seen:
                 seen[where] = Way(frame.flow(), frame.around(), frame.in_layers(), self.clock - began, root)
         old = unit.get(key)

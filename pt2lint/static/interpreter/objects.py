@@ -22,6 +22,7 @@ from pt2lint.static.values import (
     Instance,
     Py,
     Seq,
+    Tensor,
     Union,
     Value,
     Wrapped,
@@ -277,6 +278,8 @@ class Objects:
             value = Py(value.type, read=value.read, off=off(value))
         if not frame.region:
             value = as_kept(value)
+        if isinstance(value, Tensor):
+            self.at.conditions.asked.keep(instance, name, value, frame)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
