@@ -50,7 +50,7 @@ class Context:
     def start_anew(self) -> None:
         """Forget where the interpreter was: an error may have ended what it did in the middle."""
         self.notebook.quiet = self.notebook.doubt = 0
-        self.notebook.catching.clear()
+        self.statements.catching.clear()
         self.functions.active.clear()
         self.calls.decorating = 0
         self.expressions.left = 1

@@ -171,7 +171,7 @@ class Functions:
             bool(frame.hands_to) or frame.within is not None,
             # With gradients and without, what is compiled is called in two ways; and in turns, or by itself.
             not frame.region and self.at.calls.roots.are_any and (frame.gradless, bool(frame.counted)),
-            (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.notebook.catching)),
+            (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.statements.catching)),
             tuple((k, signature(v)) for k, v in env.items()),
         )
 

@@ -41,8 +41,7 @@ class Notebook:
 
     `traced` are the operations that are noted in code that Dynamo traces, `anywhere` those in all code. While `quiet`
     nothing is noted, and while in `doubt` nothing is sure. `drawn` is what drew random numbers so far, and in which
-    line; `catching` the lines of each `try` around that waits for an AssertionError. `kept` is the condition under
-    which alone `__init__` keeps a tensor, by where that came from.
+    line; `kept` the condition under which alone `__init__` keeps a tensor, by where that came from.
     """
 
     def __init__(self, traced: frozenset[str], anywhere: frozenset[str]) -> None:
@@ -52,7 +51,6 @@ class Notebook:
         self.quiet = 0
         self.doubt = 0
         self.drawn: list[tuple[str, str, int]] = []
-        self.catching: list[int] = []
         self.kept: dict[tuple[str, int, str], Path] = {}
         # How many operators the graphs have so far, those of functions that are known and calls with tensors of what is
         # not known included.

@@ -55,6 +55,7 @@ class Statements:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.nested: dict[ast.AST, Value] = {}
+        self.catching: list[int] = []  # the lines of each `try` around that waits for an AssertionError
         self.assignments = Assignments(at)
         self.loops = Loops(at)
         self.handlers: dict[type[ast.AST], Any] = {
@@ -370,11 +371,11 @@ class Statements:
         guards = frame.guards
         returned = len(frame.returns)
         catches = self.catches_assertions(node, env, frame)
-        self.at.notebook.catching += [node.lineno] * catches
+        self.catching += [node.lineno] * catches
         if self.at.notebook.listens("import guarded", frame):
             self.imports_of_others(node, env, frame)
         alive = self.block(node.body, env, frame)
-        del self.at.notebook.catching[len(self.at.notebook.catching) - catches :]
+        del self.catching[len(self.catching) - catches :]
         frame.inside = outer
         paths: list[Env] = []
         if not alive and len(frame.returns) > returned and _only_imports(node.body):

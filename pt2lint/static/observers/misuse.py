@@ -560,12 +560,12 @@ class Misuse:
         """A plain `assert tensor` in compiled code, inside of a `try` that waits for an AssertionError."""
         tensor = tensor_of(value)
         if (
-            self.at.notebook.catching
+            self.at.statements.catching
             and asked is node.test
             and tensor is not None
             and self.at.notebook.listens("assert tensor", frame)
         ):
-            words: dict[str, str] = {"caught": told_line(self.at.notebook.catching[-1])}
+            words: dict[str, str] = {"caught": told_line(self.at.statements.catching[-1])}
             self.at.notebook.note(node.test, "assert tensor", frame, about=tensor, details=words)
 
 
