@@ -233,10 +233,10 @@ class Op(NamedTuple):
     "list of tensor", "function over a tensor" (a lambda that reads one), "number" or "whole number" (what NumPy makes
     of Python numbers), "unknown" and so on; "self" is a method's
     receiver. `details` says by name what else is known, above all what is listed above for the operation; of any call,
-    "input" is there where the receiver is an input of the graph, and "constant" names the arguments that are tensors of
-    Python's numbers, or of a whole number that was there before. A keyword of the user's may be called as a detail is:
-    that is why the two are apart. `why` says in
-    a reader's words what the value is and where it came from; `flow` is the chain of calls from the compile root.
+    "input" is there where the receiver is an input of the graph, "weights" where it is a module that has none, and
+    "constant" names the arguments that are tensors of Python's numbers, or of a whole number that was there before. A
+    keyword of the user's may be called as a detail is: that is why the two are apart. `why` says in a reader's words
+    what the value is and where it came from; `flow` is the chain of calls from the compile root.
     `inside` is the innermost construct around it in which a break can make Dynamo give up the whole frame. `sure` is
     False where the interpreter had to assume something. `region` is False where Dynamo does not trace the code.
     Lines of code in `why`, `args` and `details` are marked (pt2lint/said.py); `arg` and `detail` give them without.

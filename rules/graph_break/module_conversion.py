@@ -9,6 +9,8 @@ from pt2lint.rule import GraphBreak, calls, is_tensor
 
 CONVERTS = "call torch.nn.Module.half"  # measured where it converts; `to` may leave a module as it is
 
+WITHOUT_PARAMETERS = (2, 13)  # from there on nothing breaks for a module that has none
+
 
 class ModuleConversion(GraphBreak):
     """A module is converted to another dtype, or moved to another device, in compiled code.
@@ -17,8 +19,8 @@ class ModuleConversion(GraphBreak):
     `module.to(...)`, `half()` and the like give each parameter other data, which Dynamo does not trace: it ends the
     graph (GB0264, GB0056). A module that has the dtype and lies on the device already stays as it is, and the graph
     goes on. So it is a note: a hook that moves a layer in before each call and out after it ends the graph each
-    time, code that makes sure of what is right anyway does not. Of `module.to(x)`, `module.to(x.device)` and
-    `module.to(x.dtype)` nothing is reported.
+    time, code that makes sure of what is right anyway does not. Nothing is reported of a module without parameters, as
+    most losses are, and of `module.to(x)`, `module.to(x.device)` and `module.to(x.dtype)`.
 
     ## Example
     ```python
@@ -49,7 +51,7 @@ class ModuleConversion(GraphBreak):
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`. Fine from 2.13 on: `to` with what
-    the module has already.
+    the module has already, and all of it of a module without parameters.
     """
 
     code = "PTB193"
@@ -76,12 +78,24 @@ class ModuleConversion(GraphBreak):
     VALID = (
         "return x.to(torch.float64).half()",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n    return lin.to(torch.relu(x))(x)",
+        "loss = torch.nn.MSELoss()\ndef f(x, m, i):\n    return loss.double().to('cpu')(x, x * 2)",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('b', torch.ones(4))\n    def forward(self, x):\n        return x * self.b\n"
+        "net = M()\ndef f(x, m, i):\n    return net.half()(x)",
         "lin = torch.nn.Linear(4, 4)\nlin.to(torch.float64)\ndef f(x, m, i):\n    return lin(x.double())",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if isinstance(node, cst.Call) and not any(map(_follows, node.args)) and not is_tensor(op.arg(0)):
+        if not isinstance(node, cst.Call) or any(map(_follows, node.args)) or is_tensor(op.arg(0)):
+            return
+        if not op.detail("weights") or self.function.target < WITHOUT_PARAMETERS or _makes_call(node, op):
             self.breaks(node, op, self.says, CONVERTS)
+
+
+def _makes_call(node: cst.Call, op: Op) -> bool:
+    """Whether it is this loss, made in compiled code: for Dynamo that is a function, which has no methods."""
+    made = isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call)
+    return made and op.arg("self") == "torch.nn.CrossEntropyLoss"
 
 
 def _follows(given: cst.Arg) -> bool:

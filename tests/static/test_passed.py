@@ -275,3 +275,34 @@ def test_what_a_flag_leads_to_that_the_program_sets_is_told_in_full(apart: bool,
         (11, "warning", ""),
         (13, "warning", "`more` is off by default"),
     ]
+
+
+def test_what_hands_its_argument_back_is_asked_by_many(tmp_path: Path) -> None:
+    """A helper of more scripts than are followed one by one: each has its own options still."""
+    (tmp_path / "tools.py").write_text('def settled(config):\n    config["n"] = 10\n    return config\n')
+    script = """
+from torch import nn, optim
+from tools import settled
+
+class Loss(nn.Module):
+    def forward(self, x, config):
+        return x * config["NAME"]
+
+def get_config():
+    config = {"optimizer": optim.SGD, "NAME": 1}
+    config = settled(config)
+    return config
+
+def train(config, data):
+    model = nn.Linear(2, 2)
+    steps = config["optimizer"](model.parameters(), lr=0.1)
+    return Loss()(model(data), config), steps
+
+if __name__ == "__main__":
+    train(get_config(), None)
+"""
+    for number in range(14):
+        (tmp_path / f"s{number}.py").write_text(script.replace("NAME", f"k{number}"))
+    paths = [str(path) for path in sorted(tmp_path.iterdir())]
+    found = lint(paths, Settings(root_names=("s9:train",))).findings
+    assert "PTB189" in {f.code for f in found}

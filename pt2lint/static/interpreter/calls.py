@@ -339,6 +339,8 @@ class Calls:
             frame.guards += self.at.conditions.asked.of_given(call.node, args, frame)
         sorts = self.at.types.sorts(args, call.kwargs, call.receiver)
         leaves = leaves_in(args, call.kwargs, call.receiver)
+        if isinstance(call.receiver, Instance) and self.roots.weights.are_none(call.receiver):
+            leaves["weights"] = "none"
         about = _what_it_is_about(entry, call)
         self.at.notebook.note(call.node, entry.op, frame, about=about, args=sorts, details=leaves)
         frame.guards = before

@@ -16,11 +16,15 @@ from pt2lint.static.source.nodes import (
     MAKERS,
     FunctionNode,
     Unit,
+    binds,
+    parameters_in,
+    parts,
     placed,
     says_none,
     unit_of,
     walk,
     with_defaults,
+    yields,
 )
 from pt2lint.static.values import (
     LEAF,
@@ -149,6 +153,8 @@ class Functions:
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
+            if (given := _hands_back(definition)) in env:
+                return env[given]
             return self._declared(func, callee)
         self._contexts[counted] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.contexts.entered(which, key, frame, func.bound)
@@ -543,6 +549,23 @@ def _given_to_compile(value: Value) -> int:
     if isinstance(value, Func):
         return id(value.node)
     return id(value.cls) if isinstance(value, Instance) else 0
+
+
+def _hands_back(function: FunctionNode | ast.Lambda) -> str:
+    """The parameter that a function returns as it was given, whatever it does with it: `config["n"] = 10; return
+    config`; "" if it returns anything else."""
+    if (
+        not isinstance(function, ast.FunctionDef)
+        or not isinstance(function.body[-1], ast.Return)
+        or yields(function)
+    ):
+        return ""
+    names = {
+        each.value.id if isinstance(each.value, ast.Name) else "" for each in parts(function, ast.Return)
+    }
+    name = names.pop()
+    given = any(each.arg == name for each in parameters_in(function.args))
+    return name if given and not names and name not in binds(function) else ""
 
 
 def _definition(which: Any) -> Any:

@@ -76,6 +76,19 @@ class Weights:
                     return True
         return False
 
+    def are_none(self, value: Value) -> bool:
+        """Whether it surely is a module without weights: a loss, an activation, one of the project's own."""
+        return all(
+            isinstance(o, Instance)
+            and (
+                self.at.classes.is_module(o.cls) and not self.of(o.cls)
+                if o.cls is not None
+                else self.at.models.of(o.external or "").forward is not None
+                and not self.has_weights(o.external or "", True)
+            )
+            for o in options(value)
+        )
+
     def has_weights(self, external: str, called: bool) -> bool:
         """Whether a module of a library holds weights; one of which nothing is known, or no more than that it is a
         module, may, where it is called."""
