@@ -233,7 +233,7 @@ class Op(NamedTuple):
     "list of tensor", "function over a tensor" (a lambda that reads one), "number" or "whole number" (what NumPy makes
     of Python numbers), "unknown" and so on; "self" is a method's
     receiver. `details` says by name what else is known, above all what is listed above for the operation; of any call,
-    "input" is there where the receiver is an input of the graph, "weights" where it is a module that has none, and
+    "input" is there where the receiver is an input of the graph, "weights" where it is a module that may have some, and
     "constant" names the arguments that are tensors of Python's numbers, or of a whole number that was there before. A
     keyword of the user's may be called as a detail is: that is why the two are apart. `why` says in a reader's words
     what the value is and where it came from; `flow` is the chain of calls from the compile root.

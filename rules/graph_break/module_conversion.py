@@ -88,7 +88,7 @@ class ModuleConversion(GraphBreak):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call) or any(map(_follows, node.args)) or is_tensor(op.arg(0)):
             return
-        if not op.detail("weights") or self.function.target < WITHOUT_PARAMETERS or _makes_call(node, op):
+        if op.detail("weights") or self.function.target < WITHOUT_PARAMETERS or _makes_call(node, op):
             self.breaks(node, op, self.says, CONVERTS)
 
 

@@ -1255,7 +1255,7 @@ import torch
 from torch import nn
 
 class M(nn.Module):
-    def __init__(self, config, bounded, rate=0.0):
+    def __init__(self, config, bounded, rate=0.0, low=None):
         super().__init__()
         self.layer = nn.Linear(2, 2)
         self.bounded = bounded
@@ -1282,12 +1282,17 @@ BUFFER = 'self.register_buffer("low", torch.tensor(0.5))'
         (f"if not bounded:\n            pass\n        else:\n            {BUFFER}", ["self.bounded"]),
         (f"if rate > 0:\n            {BUFFER}", ["rate > 0"]),
         (
-            "self.low = config.low\n        if bounded:\n            self.low = torch.tensor(0.5)",
+            "self.low = 0\n        if bounded:\n            self.low = torch.tensor(0.5)",
             ["self.bounded"],
         ),
         # a tensor either way, or whatever the options are
         (f"{BUFFER}", []),
         (f"if bounded:\n            {BUFFER}\n        else:\n            self.low = torch.ones(())", []),
+        ("self.low = config.low\n        if bounded:\n            self.low = torch.tensor(0.5)", []),
+        (
+            "if low is None:\n            self.low = torch.ones(())\n        else:\n            self.low = low",
+            [],
+        ),
         ("if torch.cuda.is_available():\n            self.low = torch.ones(())", []),
         ("if bounded:\n            self.low = torch.ones(())\n        self.low = torch.zeros(())", []),
     ],

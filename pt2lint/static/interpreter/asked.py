@@ -33,7 +33,18 @@ from pt2lint.static.source.nodes import (
     says_none,
     walk,
 )
-from pt2lint.static.values import UNKNOWN, Func, Instance, Tensor, Union, Value, is_none, options, tensor_of
+from pt2lint.static.values import (
+    NONE,
+    UNKNOWN,
+    Func,
+    Instance,
+    Tensor,
+    Union,
+    Value,
+    is_none,
+    options,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -82,21 +93,26 @@ class Asked:
             kept = self.defaults.listed_under(place, part, frame)
         return () if kept is None else self._told(kept[0], kept[1], OFF if kept[2] else FLAG)
 
-    def keep(self, owner: Instance, name: str, tensor: Tensor, frame: Frame) -> None:
+    def keep(self, owner: Instance, name: str, value: Value, frame: Frame) -> None:
         """Remember the test of an option under which alone `__init__` keeps a tensor that it makes: `if self.bounded:
         self.register_buffer("low", torch.tensor(low))`."""
-        if tensor.origin is None:
+        before = owner.attrs.get(name, NONE)
+        made = [o.origin for o in (value, *options(before)) if isinstance(o, Tensor) and o.origin is not None]
+        if not made:
             return
         init, kept = self.at.functions.running(), self.at.notebook.kept
         found = None
-        if owner.cls is not None and init is not None and init.name == "__init__":
-            found = self.defaults.stored_under(owner.cls, init, name, frame.line, tensor.origin[1])
+        if len(set(made)) == 1 and UNKNOWN not in (value, *options(before)):  # which may be another one
+            if (
+                isinstance(value, Tensor)
+                and owner.cls is not None
+                and init is not None
+                and init.name == "__init__"
+            ):
+                found = self.defaults.stored_under(owner.cls, init, name, frame.line, made[0][1])
         told = () if found is None else self._told(found[0], found[1], OFF if found[2] else FLAG)
-        before = tensor_of(owner.attrs.get(name, UNKNOWN))
-        if before is not None and before.origin is not None and before.origin != tensor.origin:
-            kept[before.origin], told = (), ()  # a tensor either way
-        # Another object may be made in another way.
-        kept[tensor.origin] = told if kept.get(tensor.origin, told) == told else ()
+        for origin in made:  # another object may be made in another way
+            kept[origin] = told if kept.get(origin, told) == told else ()
 
     def of_option(self, call: ast.Call, callee: Func, frame: Frame) -> Path:
         """That a function does not return at once, where it does with what an option of the object that it is handed is

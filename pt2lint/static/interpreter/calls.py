@@ -339,8 +339,9 @@ class Calls:
             frame.guards += self.at.conditions.asked.of_given(call.node, args, frame)
         sorts = self.at.types.sorts(args, call.kwargs, call.receiver)
         leaves = leaves_in(args, call.kwargs, call.receiver)
-        if isinstance(call.receiver, Instance) and self.roots.weights.are_none(call.receiver):
-            leaves["weights"] = "none"
+        owner = call.receiver
+        if owner is not None and not isinstance(owner, Tensor) and not self.roots.weights.are_none(owner):
+            leaves["weights"] = "maybe"
         about = _what_it_is_about(entry, call)
         self.at.notebook.note(call.node, entry.op, frame, about=about, args=sorts, details=leaves)
         frame.guards = before

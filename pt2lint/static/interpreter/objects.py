@@ -22,7 +22,6 @@ from pt2lint.static.values import (
     Instance,
     Py,
     Seq,
-    Tensor,
     Union,
     Value,
     Wrapped,
@@ -278,8 +277,7 @@ class Objects:
             value = Py(value.type, read=value.read, off=off(value))
         if not frame.region:
             value = as_kept(value)
-        if isinstance(value, Tensor):
-            self.at.conditions.asked.keep(instance, name, value, frame)
+        self.at.conditions.asked.keep(instance, name, value, frame)
         instance.attrs[name] = value if old is None or old is value else join(old, value)
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
