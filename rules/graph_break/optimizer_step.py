@@ -71,6 +71,8 @@ class OptimizerStep(GraphBreak):
     graph_breaks = ("GB0025", "GB0099")
 
     INVALID = (
+        "class Mine(torch.optim.SGD):\n    def step(self, closure=None):\n        return super().step(closure)\n"
+        "optimizer = Mine([torch.ones(4)], lr=0.1)\ndef f(x, m, i):\n    optimizer.step()\n    return x + 1",
         "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"
         "optimizer = torch.optim.AdamW(layer.parameters())\n"
         "def f(x, m, i):\n    optimizer.step()\n    return x + 1",

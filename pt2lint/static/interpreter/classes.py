@@ -345,6 +345,9 @@ class Classes:
                     if found is not None:
                         return self.method_value(*found, owner.instance)
                 return Ext(f"{self.at.models.named('module base')}.{name}", owner.instance)
+            above = self.bases(owner.instance.cls)[1]
+            if above and self.at.models.plays(above[0], "trains"):  # `super().step()`, of an optimizer
+                return self.at.models.attribute(above[0], owner.instance, name)
         elif isinstance(owner.instance, Class):
             found = self.find_method(owner.instance.info, name, owner.after)
             if found is not None:
