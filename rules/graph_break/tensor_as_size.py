@@ -111,20 +111,11 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes.repairs import (
-            by_hand,
-            disable,
-            grid,
-            in_math,
-            index,
-            rows,
-            sized,
-            window,
-        )
+        from pt2lint.fixes.repairs import by_hand, disable, in_math, index, sized, window
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
-        repairs = (in_math, grid, index, window, sized, rows)
+        repairs = (in_math, index, window, sized)
         found = [fix for each in repairs for fix in each.fixes(self.function, node)]
         yield from found or by_hand.number(self.function, node)
         yield from disable.fixes(self.function, node)

@@ -54,7 +54,6 @@ class TensorToList(GraphBreak):
     repairs = (
         "train_step",
         "counting",
-        "grid",
         "passed_on",
         "scalar",
         "operator",
