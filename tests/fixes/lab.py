@@ -23,6 +23,7 @@ from pt2lint.rule import FunctionCode
 from tests.files import loaded
 
 _number = itertools.count()
+_folder = tempfile.TemporaryDirectory(prefix="pt2lint-lab-")  # gone when the tests end
 NO_PROJECT = "/nowhere/m.py"  # of no project, which might say on which torch it runs
 
 
@@ -64,7 +65,7 @@ def calls(code: FunctionCode, text: str) -> cst.Call:
 
 def load(source: str) -> Any:
     """The source as a module of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="pt2lint-lab-"))
+    folder = Path(tempfile.mkdtemp(dir=_folder.name))
     path = folder / f"lab_{next(_number)}.py"
     path.write_text(source)
     return loaded(path)
