@@ -623,6 +623,14 @@ def test_only_in_eager():
         otherwise = function_code(source.replace("    return", "    else:\n        x = x + 1\n    return"))
         nested = applied(otherwise.source, printing.only_in_eager(otherwise, calls(otherwise, "print")))
         assert f"    if {test}:\n" in nested
+    source = (
+        HEAD
+        + DEF
+        + "if x.dim():\n        x = x + 1\n    else:  # or\n        print(1)  # what\n    return x\n"
+    )
+    code = function_code(source)
+    after = applied(source, printing.only_in_eager(code, calls(code, "print")))
+    assert "    elif not torch.compiler.is_compiling():  # or\n        print(1)  # what\n" in after
     for statement in ("y = print(x)", "print(x); y = 1", "[print(x)]", "print(x, file=lines)"):
         code = function_code(HEAD + DEF + statement + "\n")
         assert isinstance(printing.only_in_eager(code, calls(code, "print")), Refusal)

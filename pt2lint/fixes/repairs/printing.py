@@ -521,17 +521,29 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
         alone = outer
     first, *more = _left_out_together(function, alone)
     new: dict[cst.CSTNode, New] = dict.fromkeys(more)
+    edits: list[Edit] = []
+    around = function.parent(first)
+    otherwise = function.parent(around) if isinstance(around, cst.IndentedBlock) else None
     if isinstance(first, cst.If) and not more:
         new[first.test] = and_not(function, first.test, f"{name}()")
+    elif (
+        isinstance(otherwise, cst.Else)
+        and isinstance(function.parent(otherwise), cst.If)
+        and [first, *more] == [*otherwise.body.body]
+    ):
+        line, column, _, _ = function.range(otherwise)
+        edits = [
+            *imports,
+            Edit(function.path, line, column, line, column + len("else"), f"elif not {name}()"),
+        ]
     else:
         body = cst.IndentedBlock([first.with_changes(leading_lines=()), *more])
         test = cst.parse_expression(f"not {name}()")
         new[first] = cst.If(test=test, body=body, leading_lines=first.leading_lines)
-    edits = (*imports, *rewrite(function, new))
     return fix(
         "leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
         "sees the code that runs in eager mode.",
-        edits,
+        edits or (*imports, *rewrite(function, new)),
         "workaround",
         "tells less",
     )
