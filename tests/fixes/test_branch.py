@@ -425,6 +425,8 @@ def test_tensors_of_one_storage_wait_for_their_proof():
         ("y = torch.tensor([1.0]) if x.sum() > 0 else x", True),
         ("y = torch.tensor([1.0]) if x.sum() > 0 else torch.ones(1)", False),
         ("if x.sum() > 0:\n        return self.left, x\n    return self.right, x", True),
+        ("y = x if x >= 10 else torch.log(1 + torch.exp(x))", True),  # its gradient is NaN at 100
+        ("y = x if self.left.sum() > 0 else torch.exp(x)", False),
     ],
 )
 def test_what_may_be_no_tensor_or_lie_elsewhere_waits_for_its_proof(body, waits):

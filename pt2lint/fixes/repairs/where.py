@@ -20,7 +20,7 @@ from pt2lint.fixes.arms import (
 )
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
-from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device
+from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, words
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
     New,
@@ -56,6 +56,10 @@ NAN_WARNING = (
 PRODUCT_WARNING = (
     " Both sides are computed: the gradient of the side not taken is NaN where a factor in it is infinite."
 )
+
+
+# What has an infinite gradient somewhere, of those that a test keeps from there.
+_STEEP = words("exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal pow sinh cosh")
 
 
 @refusing
@@ -116,6 +120,7 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         safe,
         _severed(function, node, [node.body], [node.orelse], ()),
         _doubtful(function, (node.body, node.orelse), kind)
+        or _keeps_off(node.test, values)
         or keeps_nan_off(node.test, [node.body], [node.orelse]),
     )
 
@@ -241,6 +246,7 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
             False,
             _severed(function, node, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]], ()),
             writer.doubtful
+            or _keeps_off(node.test, values)
             or keeps_nan_off(node.test, [*arms.then, arms.values[0]], [*arms.orelse, arms.values[1]]),
         )
     lines = writer.selected(condition, arms)
@@ -255,7 +261,9 @@ def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repair
         writer.values,
         safe,
         _severed(function, node, arms.then, arms.orelse, writer.names),
-        writer.doubtful or keeps_nan_off(node.test, arms.then, arms.orelse, writer.names),
+        writer.doubtful
+        or _keeps_off(node.test, writer.values)
+        or keeps_nan_off(node.test, arms.then, arms.orelse, writer.names),
     )
 
 
@@ -281,6 +289,14 @@ def _fixed(
         traits.append("once proven")
     edits = (*dict.fromkeys(imports), *rewrite(function, new))
     return fix(description, edits, *traits, safe=safe)
+
+
+def _keeps_off(test: cst.CSTNode, values: Sequence[cst.CSTNode]) -> bool:
+    """Whether a side asks for a logarithm, a root or the like of what is tested, mostly to keep off where its gradient
+    is infinite: `x if x >= 10 else torch.log(1 + torch.exp(x))`."""
+    asked = reads(test) - {"self"}
+    calls = (one for value in values for one in walk(value) if isinstance(one, cst.Call))
+    return any(callee(one) in _STEEP and reads(one) & asked for one in calls)
 
 
 def _divides(value: cst.CSTNode) -> bool:
