@@ -12,7 +12,7 @@ from typing import Any
 import libcst as cst
 
 from pt2lint.fixes.condition import Condition, read_condition
-from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.kinds import LIKE, Kind, words
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
@@ -174,9 +174,7 @@ def under_static(
 
 
 # What is made of a tensor without passing a gradient on.
-_CUT = words(
-    "zeros_like ones_like full_like empty_like rand_like randn_like detach size numel dim any all item"
-)
+_CUT = LIKE | words("detach size numel dim any all item")
 _ASKS_FINITE = words("isnan isinf isfinite isposinf isneginf")
 
 

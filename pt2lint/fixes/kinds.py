@@ -42,12 +42,14 @@ TO_FLOAT = words(
     "float half double bfloat16 rand randn mean std var norm erf erfinv expm1 normal dropout "
     "layer_norm linear logsumexp"
 )
-SAME = words(
-    "clamp clip clamp_min clamp_max relu neg negative abs clone detach contiguous zeros_like "
-    "ones_like full_like nan_to_num masked_fill view reshape permute transpose expand expand_as "
+# Made anew in the shape and dtype of another tensor, without passing its gradient on.
+LIKE = words("zeros_like ones_like full_like empty_like rand_like randn_like")
+SAME = LIKE | words(
+    "clamp clip clamp_min clamp_max relu neg negative abs clone detach contiguous nan_to_num "
+    "masked_fill view reshape permute transpose expand expand_as "
     "unsqueeze squeeze flatten t roll flip sum prod max min amax amin cumsum maximum minimum square "
     "pow add sub mul sign floor ceil round trunc repeat narrow index_select gather masked_select cat "
-    "stack where triu tril sort bernoulli rand_like randn_like mul_ add_ sub_ div_ clamp_ relu_ zero_ "
+    "stack where triu tril sort bernoulli mul_ add_ sub_ div_ clamp_ relu_ zero_ "
     "fill_ to type_as cpu cuda flatten matmul mm bmm einsum div true_divide unbind softsign lerp "
     "addcmul addcdiv masked_scatter"
 )
@@ -75,10 +77,8 @@ def names_no_device(function: FunctionCode, value: cst.CSTNode) -> bool:
 
 
 # What is made anew, of sizes: by a function of torch, and by a method.
-_MADE = {
-    f"torch.{name}" for name in words("zeros ones empty rand randn zeros_like ones_like rand_like randn_like")
-}
-_MADE_BY = words("new_zeros new_ones new_empty")
+_MADE = {f"torch.{name}" for name in LIKE | words("zeros ones full empty rand randn")}
+_MADE_BY = words("new_zeros new_ones new_full new_empty")
 
 
 def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bool:

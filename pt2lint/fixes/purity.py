@@ -16,15 +16,14 @@ from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children, says_none, walk
 
-# Defined for every input, with a gradient that is finite (or masked) for every input.
-TOTAL = words(
-    "clamp clip clamp_min clamp_max relu neg negative clone detach zeros_like ones_like full_like "
-    "nan_to_num isnan isinf isfinite any all logical_not logical_and logical_or finfo iinfo"
-)
-# Of these, what keeps shape and dtype and passes the gradient on. A side that does not (`zeros_like`) cuts
-# the tensor off where it is taken; selected, the tensor gets a gradient of zero instead, which is NaN
-# further up wherever what made the tensor has an infinite gradient of its own.
+# Keeps shape and dtype and passes the gradient on. A side that does not (`zeros_like`) cuts the tensor off where it is
+# taken; selected, the tensor gets a gradient of zero instead, which is NaN further up wherever what made the tensor has
+# an infinite gradient of its own.
 CONNECTED = words("clamp clip clamp_min clamp_max relu neg negative clone nan_to_num")
+# Defined for every input, with a gradient that is finite (or masked) for every input.
+TOTAL = CONNECTED | words(
+    "detach zeros_like ones_like full_like isnan isinf isfinite any all logical_not logical_and logical_or finfo iinfo"
+)
 # Cheap: one pass over the data.
 CHEAP = TOTAL | words(
     "abs absolute exp expm1 log log1p log2 log10 sqrt rsqrt sigmoid tanh sin cos pow square "

@@ -9,7 +9,7 @@ import libcst as cst
 from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.kinds import LIKE, Kind, guess, words
 from pt2lint.fixes.purity import alike, callee, effect, number, singular
 from pt2lint.fixes.repairs.settings import capture_shapes
 from pt2lint.fixes.repairs.where import is_own
@@ -110,9 +110,7 @@ def _made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, dept
     return any(_made_of(function, part, tensor, depth) for part in parts)
 
 
-_LIKE = words(
-    "zeros_like ones_like rand_like expand_as isclose eq ne lt le gt ge logical_not logical_and logical_or logical_xor"
-)
+_LIKE = LIKE | words("expand_as isclose eq ne lt le gt ge logical_not logical_and logical_or logical_xor")
 
 
 def _simple(node: cst.BaseExpression) -> bool:

@@ -588,34 +588,10 @@ def _made_by(function: FunctionCode, name: str, before: cst.CSTNode) -> list[cst
     return made
 
 
-_NEW = [
-    "sigmoid",
-    "tanh",
-    "exp",
-    "log",
-    "log1p",
-    "sqrt",
-    "rsqrt",
-    "sin",
-    "cos",
-    "softmax",
-    "log_softmax",
-    "softplus",
-    "gelu",
-    "silu",
-    "rand",
-    "randn",
-    "linear",
-    "layer_norm",
-    "mul",
-    "add",
-    "sub",
-    "div",
-    "clone",
-    "abs",
-    "square",
-    "pow",
-]
+_NEW = words(
+    "sigmoid tanh exp log log1p sqrt rsqrt sin cos softmax log_softmax softplus gelu silu rand randn linear "
+    "layer_norm mul add sub div clone abs square pow"
+)
 
 
 def _is_new(function: FunctionCode, value: cst.BaseExpression) -> bool:
