@@ -527,6 +527,40 @@ def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
         assert any(said in note for note in result.notes), result.notes
 
 
+def test_without_a_gpu_what_asks_for_one_runs_on_the_cpu(project: Project) -> None:
+    """What asks whether there is one, and what compares a device, is left as it is."""
+    text = """
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self, width, device="cuda"):
+                super().__init__()
+                self.layer = torch.nn.Linear(width, 4).to(device)
+                self.there = "cuda" if torch.cuda.is_available() else "none"
+
+            def forward(self, x):
+                noise = torch.randn(4, device=f"cuda:{x.get_device() + 1}") + torch.cuda.FloatTensor(4).zero_()
+                if x.device.type == "cuda" or self.there == "cuda":
+                    raise ValueError("it is not so")
+                y = self.layer(x.cuda(non_blocking=True))
+                print(1)  # HERE
+                return y + noise
+    """
+    path = project.write("on_gpu.py", text)
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"]
+    assert result.problems == []
+    there = torch_sees_a_gpu()
+    note = "torch sees no GPU here: what names `cuda` (lines 5, 11, 14) was run on the CPU"
+    assert there or any(each.endswith(note) for each in result.notes), result.notes
+
+
+def torch_sees_a_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def test_a_condition_on_an_optional_parameter_is_met(project: Project) -> None:
     path = project.write(
         "masked.py",

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch._dynamo.guards
 
-from . import inputs
+from . import inputs, without_gpu
 from .probes import Prober, dynamo_as_before, failure, seed
 from .result_pipe import Wire
 from .targets import Later, Target
@@ -35,6 +35,8 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         )
         return
     seed(0)  # models and inputs are the same from child to child
+    if spec["kind"] in ("file", "made_up"):  # a program, and inputs of the user's own, say where they run
+        without_gpu.install(spec["roots"], lambda text: wire.send("note", text=text))
     try:
         targets = find(spec, wire, prober)
     except inputs.BadInputs as error:
