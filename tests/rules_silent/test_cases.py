@@ -2777,6 +2777,51 @@ def plain(x):
 def named(x, re):
     return re.compile.disable(x), torch.compile.__doc__
 """
+CASES["a part of compiled code leaves autocast"] = """
+class Router(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = nn.Linear(8, 4)
+        self.scale = nn.Parameter(torch.ones(8))
+        self.register_buffer("inv_freq", torch.ones(4))
+
+    def angles(self, positions):
+        inverse = self.inv_freq[None, :, None]
+        with torch.autocast("cuda", enabled=False):
+            return (inverse.float() @ positions.float()).cos()
+
+    def scores(self, q, k):
+        with torch.amp.autocast(device_type="cuda", enabled=False):  # PTS354
+            return q.float() @ k.float().transpose(-2, -1)
+
+    def entered(self, q, k):
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            q = q * 2
+            with torch.autocast("cuda", enabled=False):
+                return torch.matmul(q.float(), k.float())
+
+    def normed(self, x):
+        with torch.autocast("cuda", enabled=False):
+            x = x.float()
+            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True)) * self.scale
+
+    @torch.no_grad()
+    def picked(self, x):
+        with torch.autocast("cuda", enabled=False):
+            return torch.einsum("bd,cd->bc", x, x).argmax(-1)
+
+    def chosen(self, x, fast: bool):
+        with torch.autocast("cuda", enabled=fast):
+            return self.gate(x)
+
+    def forward(self, x, positions):
+        with torch.autocast("cuda", enabled=False):  # PTS354
+            logits = self.gate(x.float())
+        x = self.normed(self.scores(x, x)) + self.entered(x, x) + self.chosen(x, True)
+        return logits, x, self.angles(positions), self.picked(x)
+
+router = torch.compile(Router())
+"""
 CASES["is_compiling is asked too early"] = """
 from torch.compiler import is_compiling
 
