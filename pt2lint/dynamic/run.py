@@ -40,7 +40,7 @@ NO_INPUTS = (
 
 MISSING = "ModuleNotFoundError"
 NAME_ANOTHER = "name the interpreter that has it: --python PATH"
-INSTALL = re.compile(f"; install it.*, or {re.escape(NAME_ANOTHER)}")
+INSTALL = re.compile(f"; install .*, or {re.escape(NAME_ANOTHER)}")
 
 CANNOT = (
     'run a script that calls {it} (--run "SCRIPT.py"), give --inputs, or write into the file: '
@@ -189,8 +189,18 @@ def _advice(failure: Failure | None, tried: Job) -> str:
     return {
         "FileNotFoundError": f"; run pt2lint in the folder where the program runs, or {inputs}",
         "EOFError": f"; standard input is empty here: {inputs}",
-        MISSING: f"; {NAME_ANOTHER}",
+        MISSING: _how_to_have(failure),
     }.get(failure.type, "")
+
+
+def _how_to_have(failure: Failure) -> str:
+    """What to do about a module that cannot be found, after a semicolon. A part of a package is looked for where the
+    package is there: it is of another version."""
+    found = re.search(r"named '(\w+)(\.?)", failure.message)
+    if found and found[2]:
+        return f"; install the version of {found[1]} that the code was written for, or {NAME_ANOTHER}"
+    command = how_to_install([found[1]] if found else [])
+    return f"; install it{command and f' ({command})'}, or {NAME_ANOTHER}"
 
 
 def judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
@@ -477,8 +487,7 @@ class _State:
         place = failure.place
         text = f"{what}: {failure}" if what else str(failure)
         if failure.type == MISSING and self.job.kind != "run":  # of a script the way that is left tells it
-            command = how_to_install(re.findall(r"named '(\w+)", failure.message))
-            text += f"; install it{command and f' ({command})'}, or {NAME_ANOTHER}"
+            text += _how_to_have(failure)
         if place:
             text += f" (at {os.path.relpath(place[0])}:{place[1]})"
         self.out.problems.append(Problem(self.where, text))

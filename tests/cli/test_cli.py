@@ -621,6 +621,13 @@ def test_a_package_that_is_missing_where_the_file_cannot_do_without(run) -> None
     assert told[0].endswith("; install it, or name the interpreter that has it: --python PATH (at m.py:1)")
 
 
+def test_a_part_of_a_package_that_this_version_has_not(run) -> None:
+    write(m="import json.not_there\n" + BAD)
+    told = [line for line in run("--verify", "m.py").err.splitlines() if "'json.not_there'" in line]
+    assert len(told) == 1
+    assert "; install the version of json that the code was written for, or name the interpreter" in told[0]
+
+
 def test_a_path_that_is_missing_is_told_once_with_verify_too(run) -> None:
     ran = run("--verify", "gone.py")
     assert (ran.status, ran.err) == (2, "gone.py: no such file or folder\n")

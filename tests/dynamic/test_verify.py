@@ -851,7 +851,7 @@ SCRIPT = """
         (
             "import not_there_at_all; names = [*not_there_at_all.names]",  # it cannot be left out
             "ModuleNotFoundError: No module named 'not_there_at_all'",
-            "name the interpreter that has it: --python PATH",
+            "install it, or name the interpreter that has it: --python PATH",
         ),
         (
             "path = sys.argv[1]",
