@@ -192,6 +192,7 @@ def _told(
             worst = "error" if worse else finding.severity
             lines = sorted({f.line for f in others} - {finding.line})
             same = [f.when for f in others if _is_same(finding, f)]
+            same += [f.when for f in others if {*f.when} < {*finding.when}]  # as the other arm of a test
             when = tuple(text for text in finding.when if all(text in other for other in same))
             when = tuple(text for text in when if not any(_is_otherwise(text, f, when) for f in others))
             finding = replace(finding, severity=worst, also=tuple(lines), when=when)

@@ -186,7 +186,8 @@ def _way(old: Op, new: Op) -> dict[str, Any]:
         ways = [old if old.sure else new]
     ways = [op for op in ways if op.flow] or ways
     ways = [op for op in ways if not op.rare] or ways
-    way = next((op for op in ways if op.caller), ways[0])
+    plain = [op for op in ways if len(op.when) == min(len(each.when) for each in ways)]
+    way = next((op for op in plain if op.caller), plain[0])
     return {
         "flow": way.flow,
         "caller": way.caller,

@@ -1064,6 +1064,10 @@ def test_what_happens_either_way_has_no_condition(capsys: pytest.CaptureFixture[
     assert [(f["when"], f["also"]) for f in found] == [([], [14])]
     Path("m.py").write_text(HEAD + EITHER.replace("self.other(x.relu())", "x, 1"))
     assert [f["when"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == [["self.gated"]]
+    # that there are some of a size is told, that there are others is not
+    Path("m.py").write_text(HEAD + EITHER.replace("self.gated:", "x.shape[0] == 1:"))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["when"], f["also"]) for f in found] == [([], [14])]
 
 
 @pytest.mark.parametrize(("mask", "told"), [("mask", [[10]]), ("(x < 0)", [[], []])])

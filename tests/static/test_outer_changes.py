@@ -52,6 +52,13 @@ def test_the_way_through_the_checkpoint_alone_says_when(tmp_path: Path, run: str
     assert [(f.line, f.when) for f in found] == [(15, ("save",))]
 
 
+def test_a_call_outside_of_it_is_no_way_to_it_however_often_the_module_ran(tmp_path: Path) -> None:
+    calls = "".join(f"\n        x = self.block(x, {str(i)!r})" for i in range(40))
+    text = EXPERTS.format(change="self.loss = y.mean()", run=f"if save:\n            {RUN}{calls}")
+    found = lint(tmp_path / "m.py", text.replace("def forward(self, x):", 'def forward(self, x, kind=""):'))
+    assert [(f.line, f.when) for f in found] == [(15, ("save",))]
+
+
 def test_without_a_checkpoint_it_is_none(tmp_path: Path) -> None:
     assert not lint(tmp_path / "m.py", EXPERTS.format(change="self.loss = y.mean()", run="x = self.block(x)"))
 

@@ -121,6 +121,17 @@ CASES = {
     # what nobody sets, or reading decides
     f"if x.shape[0] > 1:\n    {ITEM}": [],
     f"if x.shape[0] != 2 and self.flag:\n    {ITEM}": ["self.flag"],
+    # sizes that are taken apart, and numbers
+    f"n, width = x.shape\nx = x + 1\nif self.flag:\n    if n == 1:\n        {ITEM}": ["self.flag", "n == 1"],
+    f"n, width = self.config.shape\nif self.flag:\n    if n == 1:\n        {ITEM}": ["self.flag", "n == 1"],
+    f"n, width = self.config.sizes\nif self.flag:\n    if n == 1:\n        {ITEM}": ["self.flag"],
+    f"n, width = x.size()\nif n != 1:\n    return x\n{ITEM}": ["n == 1"],
+    f"n, width = x.shape\nif n == 1:\n    return x\n{ITEM}": [],
+    f"n, width = x.shape\nn = n + 1\nif n == 1:\n    {ITEM}": [],
+    f"if verbose == 2:\n    {ITEM}": ["verbose == 2"],
+    f"if verbose == 2:\n    return x\n{ITEM}": [],
+    f"if verbose > 2:\n    return x\n{ITEM}": [],
+    f"if self.config.order == 2:\n    {ITEM}": ["self.config.order == 2"],
     f"local = len(x)\nif local:\n    {ITEM}": [],
     f"if True:\n    {ITEM}": [],
 }
@@ -1049,6 +1060,10 @@ KINDS = {"eager": Eager, "flash": Flash}
 class M(torch.nn.Module):
     def __init__(self, config, kind="eager"):
         super().__init__()
+        if config.deep:
+            name = "deep_" + kind
+        else:
+            name = kind
         self.part = KINDS[KEY]()
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor):
@@ -1061,10 +1076,14 @@ class M(torch.nn.Module):
     [
         ("config.kind", "config.kind == 'flash'", ""),
         ("kind", "kind == 'flash'", "`kind == 'flash'` is off by default"),
+        ("name", "name in ('flash', 'deep_flash')", ""),
     ],
 )
 def test_a_part_out_of_a_table(tmp_path: Path, key: str, condition: str, note: str) -> None:
-    found = [f for f in linted(tmp_path, TABLE.replace("KEY", key)) if f.code == "PTB103"]
+    code = TABLE.replace("KEY", key)
+    if key == "name":
+        code = code.replace("Flash}", 'Flash, "deep_eager": Eager, "deep_flash": Flash}')
+    found = [f for f in linted(tmp_path, code) if f.code == "PTB103"]
     assert [(f.when, f.note) for f in found] == [((condition,), note)]
 
 
@@ -1301,3 +1320,54 @@ def test_a_tensor_that_init_keeps_under_an_option_needs_that(init: str, conditio
     """Wherever it is handed to."""
     found = [f for f in findings(KEPT_UNDER.format(init=init)) if f.code == "PTB110"]
     assert [f.when for f in found] == [("low is not None", *condition)]
+
+
+def test_the_way_that_is_shown_needs_what_is_told_alone() -> None:
+    code = """
+import torch
+from torch import nn
+
+def pick(x, mask, other=None):
+    return x[mask > 0]
+
+class Inner(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(n)])
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor, picks: bool):
+        if picks:
+            for layer in self.layers:
+                x = pick(x + 1, mask, x)
+        return x
+
+class Outer(nn.Linear):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        return pick(super().forward(x), mask) + 1
+"""
+    [found] = [f for f in findings(code) if f.code == "PTB120"]
+    assert found.when == ()
+    assert "Outer" in found.flow[0].message
+
+
+def test_one_of_several_functions_that_take_other_arguments() -> None:
+    code = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class M(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        if isinstance(layer, nn.Linear):
+            self.op = F.linear
+            self.options = {}
+        elif isinstance(layer, nn.GroupNorm):
+            self.op = F.group_norm
+            self.options = {"num_groups": layer.num_groups}
+        self.weight = nn.Parameter(torch.randn(4, 4))
+
+    def forward(self, x: torch.Tensor):
+        return self.op(x + 1, self.weight * 2, None, **self.options)
+"""
+    assert [f for f in findings(code) if f.confidence == "high"] == []

@@ -179,9 +179,14 @@ class Calls:
         outer = frame.guards
         more = self.at.conditions.asked.of_part(node, part, frame)
         frame.guards += tuple(guard for guard in more if guard not in outer)
+        # Which of several functions of a library it is nobody says, nor whether these arguments are for all of them:
+        # `self.op(x, weight)`, of F.linear for one layer and F.layer_norm for another.
+        doubts = not more and isinstance(part, Ext) and part.receiver is None
+        self.at.notebook.doubt += doubts
         try:
             return self.apply(part, args, kwargs, node, frame, spread)
         finally:
+            self.at.notebook.doubt -= doubts
             frame.guards = outer
 
     def call_wrapped(

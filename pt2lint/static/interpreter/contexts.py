@@ -34,7 +34,7 @@ class Contexts:
         self._contexts: dict[Any, int] = {}
         self._forwards: set[int] = set()
         self._marking: set[int | None] = set()
-        self._runs: dict[Any, list[tuple[int, ClassInfo | None]]] = defaultdict(list)
+        self._runs: dict[Any, list[tuple[int, ClassInfo | None, bool]]] = defaultdict(list)
         self._callers: dict[int, dict[tuple[int | None, Path], None]] = defaultdict(dict)
         self._roots: dict[int, Path] = {}  # the compiler's calls, by numbers below zero
         self._compiled: dict[int, Any] = {}  # the function that each of them calls
@@ -60,7 +60,7 @@ class Contexts:
         context = self._contexts[key] = len(self._contexts)
         if getattr(function, "name", "") == "forward":
             self._forwards.add(context)
-        self._runs[function].append((context, _class_of(me)))
+        self._runs[function].append((context, _class_of(me), frame.in_own_graph))
         self._call(context, frame)
         return context
 
@@ -75,9 +75,10 @@ class Contexts:
             self._call(self._contexts[key], frame)
 
     def called_somehow(self, function: Any, frame: Frame, me: Value | None) -> None:
-        """The frame calls a function that is not run again: it may be as in any run before, for such an object."""
-        for context, cls in self._runs.get(function, ()):
-            if cls is _class_of(me):
+        """The frame calls a function that is not run again: it may be as in any run before, for such an object, but
+        those in a graph of its own, where the frame's are not."""
+        for context, cls, own_graph in self._runs.get(function, ()):
+            if cls is _class_of(me) and own_graph <= frame.in_own_graph:
                 self._call(context, frame)
 
     def _call(self, context: int, frame: Frame) -> None:
@@ -132,7 +133,7 @@ class Contexts:
         bits = {function: 1 << i for i, function in enumerate(compiled)}
         marks: dict[int | None, int] = {root: bits[self._compiled[root]] for root in roots}
         for function in self._also_compiled:
-            marks.update({context: bits[function] for context, _ in self._runs.get(function, ())})
+            marks.update({context: bits[function] for context, *_ in self._runs.get(function, ())})
         todo: list[int | None] = [*marks]
         while todo:
             caller = todo.pop()

@@ -325,20 +325,23 @@ class Defaults:
         table = found[1][0] if found is not None and len(found[1]) == 1 else None
         given = {a.arg for a in parameters_in(made.init.args)[1:]}
         key = picked.slice
-        if (
-            not isinstance(table, ast.Dict)
-            or not {n.id for n in walk(key) if isinstance(n, ast.Name)} <= given
-        ):
+        asked = {n.id for n in walk(key) if isinstance(n, ast.Name)}
+        # `kind = "deep_" + config.kind`, which `__init__` makes of what it is given
+        known = asked <= given or (isinstance(key, ast.Name) and bool(set_by(made.init, key.id)))
+        if not isinstance(table, ast.Dict) or not known:
             return None
         keys = [
             name
             for name, kind in zip(table.keys, table.values, strict=True)
             if _makes(kind if picked is value else ast.Call(kind, [], []), part)
         ]
-        if len(keys) != 1 or len(table.keys) < 2 or not isinstance(keys[0], ast.Constant):
+        if not 0 < len(keys) < len(table.keys) or not all(isinstance(name, ast.Constant) for name in keys):
             return None
-        test = ast.copy_location(ast.Compare(key, [ast.Eq()], [keys[0]]), key)
-        return test, True, self._is_other_option(made, key, test, True)
+        names = [name for name in keys if name is not None]
+        several = ast.Tuple(names, ast.Load())
+        op, right = (ast.Eq(), names[0]) if len(names) == 1 else (ast.In(), several)
+        test = ast.copy_location(ast.Compare(key, [op], [right]), key)
+        return test, True, asked <= given and self._is_other_option(made, key, test, True)
 
     def stored_under(
         self, cls: ClassInfo, init: FunctionNode, name: str, line: int, origin: int

@@ -132,6 +132,11 @@ class Frame:
         """The class of the object whose method runs, which may have it from a base."""
         return self.me.cls if isinstance(self.me, Instance) else None
 
+    @property
+    def in_own_graph(self) -> bool:
+        """Whether what the frame calls is traced as a graph of its own, or within one, as in a checkpoint."""
+        return bool(self.hands_to) or self.within is not None
+
     def around(self) -> str:
         """The nearest function on the way here that calls from inside of a construct, and the construct, in words:
         "inside a loop of `M.forward`"; "" if none does, or the code itself stands in one. A call on what the function

@@ -174,7 +174,7 @@ class Functions:
             id(func.env) if func.env else 0,
             frame.region,
             # What is changed there, and under which conditions, counts where a graph of its own is made of it alone.
-            bool(frame.hands_to) or frame.within is not None,
+            frame.in_own_graph,
             # With gradients and without, what is compiled is called in two ways; and in turns, or by itself.
             not frame.region and self.at.calls.roots.are_any and (frame.gradless, bool(frame.counted)),
             (self.at.notebook.quiet > 0, self.at.notebook.doubt > 0, len(self.at.statements.catching)),

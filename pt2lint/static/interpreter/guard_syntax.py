@@ -10,7 +10,15 @@ from typing import Any
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, asks_by_name, is_name, says_none, walk, with_defaults
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    asks_by_name,
+    is_name,
+    parts,
+    says_none,
+    walk,
+    with_defaults,
+)
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -300,9 +308,11 @@ def counts(node: ast.expr) -> bool:
     )
 
 
-def is_of_size(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
+def is_of_size(
+    test: ast.Compare, outcome: bool, block: list[ast.stmt], function: FunctionNode | None
+) -> bool:
     """Whether a test comes out so where a tensor has a certain number of elements along a dimension, or one at most:
-    `x.shape[-1] == 3`, or `if n > 1:` the other way, of `n = x.shape[0]`."""
+    `x.shape[-1] == 3`, or `if n > 1:` the other way, of `n = x.shape[0]` or `batch, n = x.shape`."""
     wanted, asked = test.ops[0], test.comparators[0]
     number = asked.value if isinstance(asked, ast.Constant) else None
     if type(number) is not int:
@@ -315,9 +325,24 @@ def is_of_size(test: ast.Compare, outcome: bool, block: list[ast.stmt]) -> bool:
     if not equal:
         return False
     sizes = looked_up(test.left, block, looks=False)
+    if isinstance(sizes, ast.Name):
+        return function is not None and _is_taken_apart(sizes.id, function)
     if isinstance(sizes, ast.Subscript):
         return getattr(sizes.value, "attr", "") == "shape"
     return isinstance(sizes, ast.Call) and getattr(sizes.func, "attr", "") == "size" and bool(sizes.args)
+
+
+def _is_taken_apart(name: str, function: FunctionNode) -> bool:
+    """Whether a function sets the name once, to one of the sizes of a tensor: `batch, n = x.shape`."""
+    if sum(part.id == name and isinstance(part.ctx, ast.Store) for part in parts(function, ast.Name)) != 1:
+        return False
+    for made in parts(function, ast.Assign):
+        target, sizes = made.targets[0], made.value
+        if isinstance(target, ast.Tuple) and any(is_name(each, name) for each in target.elts):
+            called = isinstance(sizes, ast.Call) and not sizes.args
+            place = sizes.func if isinstance(sizes, ast.Call) else sizes
+            return isinstance(place, ast.Attribute) and place.attr == ("size" if called else "shape")
+    return False
 
 
 def asks_for_one(test: ast.expr, places: set[str | None]) -> bool:

@@ -151,8 +151,13 @@ class Notebook:
         alive = [(guards, way) for guards, way in self._reached(path, unit, key, held) if not never(guards)]
         if not alive:
             return None
-        usual = [way for guards, way in alive if not rare(guards)] or [way for _, way in alive]
-        best = next((way for way in usual if way.caller), usual[0])
+        alive = [(guards, way) for guards, way in alive if not rare(guards)] or alive
+        usual = [way for _, way in alive]
+        # What is shown needs nothing beyond the conditions that hold on all ways, or as little as can be.
+        said = {guard.text for guard in on_all([guards for guards, _ in alive])}
+        asked = [len({guard.text for guard in guards} - said) for guards, _ in alive]
+        plain = [way for way, more in zip(usual, asked, strict=True) if more == min(asked)]
+        best = next((way for way in plain if way.caller), plain[0])
         return best._replace(layers=any(way.layers for way in usual), parts=any(map(self._parts, usual)))
 
     def _parts(self, way: Way) -> bool:

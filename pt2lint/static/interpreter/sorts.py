@@ -128,7 +128,7 @@ class Sorts:
         sort = self._compared_to_default(test, outcome, left, value, env, frame)
         if sort is not None:
             return sort
-        if is_of_size(test, outcome, frame.block):
+        if is_of_size(test, outcome, frame.block, self.at.functions.running()):
             return ARGUMENT
         if (form := measures(left)) is not None and isinstance(right, ast.Constant):
             # That they are not so many says little, and `elif` again what the next test asks.
@@ -143,10 +143,13 @@ class Sorts:
             right.value is None or isinstance(right.value, (bool, str))
         )
         told = told or (isinstance(right, ast.Attribute) and self._is_member(right, env, frame))
-        if not told or type(test.ops[0]) not in OPPOSITE:
+        number = isinstance(right, ast.Constant) and type(right.value) is int
+        if not (told or number) or type(test.ops[0]) not in OPPOSITE:
             return None
         sort = self._given(left, frame)
         equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
+        if number:  # which one it is by default was asked above
+            return sort if equal and tensor_of(value) is None else None
         if sort is None and equal and UNKNOWN in options(value) and self._is_looked_up(left, right):
             return CHOSEN
         if sort is not None and equal is not none and not self._is_so_by_default(test, outcome, frame):
