@@ -940,7 +940,7 @@ class M(nn.Module):
             return x
         return x * x.sum().item()
 
-    def forward(self, x: torch.Tensor, mode: str = "tensor"):
+    def forward(self, x: torch.Tensor, mode: str = "tensor", **options):
         BODY
         return self.weight * x
 """
@@ -966,6 +966,10 @@ class M(nn.Module):
             "once",
         ),
         ("if not self.packed:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", "once"),
+        # what is there is there again, and only what is not is kept once
+        ("if 'n' in self.packed:\n    self.packed['n'] = x * x.sum().item()", "PTB103", ""),
+        ("if 'n' not in self.packed:\n    self.packed['n'] = x * x.sum().item()", "PTB103", "once"),
+        ("if 'n' not in options:\n    options['n'] = x * x.sum().item()", "PTB103", ""),
         ("if x.shape[0] > 2:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", ""),
         ("x = x * len(of_the_machine())", "PTB142", ASIDE),  # Dynamo does not use what is kept
         ("x = x * loaded('json', x)", "PTB103", "once"),

@@ -297,6 +297,9 @@ class Branches:
                 owner, name = dotted(part.args[0]), name_given(part.args[1])
                 if owner is not None and name:
                     asked.add(f"{owner}.{name}")
+        running = self.at.functions.running()
+        if running is not None and running.args.kwarg is not None:
+            filled.discard(running.args.kwarg.arg)  # `**options` are others in each call
         if not asked and not filled and not shared:
             return False
         if missing(test) & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:
@@ -348,13 +351,13 @@ class Branches:
 
 
 def _is_there(test: ast.expr, met: bool) -> bool:
-    """Whether what the test asks for is there: `self.keys is None` came out false. What is set then stays there."""
-    return (
-        isinstance(test, ast.Compare)
-        and len(test.ops) == 1
-        and says_none(test.comparators[0])
-        and isinstance(test.ops[0], ast.IsNot if met else ast.Is)
-    )
+    """Whether what the test asks for is there: `self.keys is None` came out false, `key in table` true. What is set
+    then stays there."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False
+    if isinstance(test.ops[0], ast.In if met else ast.NotIn):
+        return True
+    return says_none(test.comparators[0]) and isinstance(test.ops[0], ast.IsNot if met else ast.Is)
 
 
 def _table(place: ast.expr) -> ast.expr:
