@@ -78,6 +78,15 @@ CASES = {
         ],
         "Decide it before: compute `lengths.max() > 3` before the compiled code runs, where `lengths` comes from,",
     ),
+    "an assertion on an argument that may be missing": (
+        ["assert lengths is None or (lengths == 1).all(), f'{lengths}'", "return self.layer(x)"],
+        "Check it before the compiled code runs; or in the graph, in a statement of its own: "
+        "`torch._assert_async((lengths == 1).all())`",
+    ),
+    "a bound that is a number in a tensor": (
+        ["n = torch.IntTensor([3])", "return self.layer(x)[:, : n[0]]"],
+        "Leave them numbers of Python,",
+    ),
     "repeats": (
         ["return self.layer(x.repeat_interleave(lengths, dim=0))"],
         "Say how long the result is: with `output_size=n`,",
@@ -105,6 +114,23 @@ CASES = {
     "a test for a print": (
         ["x = self.layer(x)", "if (x != x).any():", "    print('nan!', x)", "return x"],
         "Look at it outside the compiled code:",
+    ),
+    "a test for prints of what is read for them": (
+        [
+            "x = self.layer(x)",
+            "if (x != x).any():",
+            "    try:",
+            "        n = (x != x).sum().item()",
+            "        print(f'{n} are nan')",
+            "    except ValueError as error:",
+            "        print(error)",
+            "return x",
+        ],
+        "Look at it outside the compiled code:",
+    ),
+    "a test for prints of what is read for them and used": (
+        ["x = self.layer(x)", "n = 0", "if (x != x).any():", "    n = 3", "    print(n)", "return x[n:]"],
+        "Compute both and choose:",
     ),
     "a test for a warning and more": (
         [

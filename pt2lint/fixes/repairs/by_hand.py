@@ -15,7 +15,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import told as kind_told
-from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, sign_of, source, uses
+from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, sign_of, small_of, source, uses
 from pt2lint.rule import FunctionCode, one_line
 from pt2lint.rule.tree import is_name, walk
 
@@ -39,6 +39,10 @@ _KNOWN_SIZES = {
     "bincount": "Count into a tensor of a known size: `torch.zeros(n).scatter_add_(0, index, weights)`, with `n` of a "
     "shape or an argument, and ones for weights",
 }
+# What tells where a tensor that is a size or a bound came from, if that was a number, or a list of them.
+MADE_OF_NUMBERS = frozenset(
+    f"`torch.{name}` returns a tensor" for name in ("tensor", "as_tensor", "IntTensor", "LongTensor")
+)
 KEEP_ALL = (
     "Keep all of `{0}`: compute on the whole and select with `torch.where({1}, changed, {0})`, the mask unsqueezed "
     "where it has fewer dimensions, or weigh a sum with the mask"
@@ -163,7 +167,13 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
 
 def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is decided by arguments alone can be decided before the call: `if x.max() > 1`."""
-    if before := _before(function, node):
+    before = _before(function, node)
+    if before and _in_assertion(function, node):
+        yield told(
+            f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
+            f"`torch._assert_async({_cut(_in_tensors(function, node))})`"
+        )
+    elif before:
         yield told(
             f"Decide it before: {before}, a `bool`. A graph then holds one side, and is made once for each"
         )
@@ -227,10 +237,28 @@ def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
 
 
 def _only_tells(function: FunctionCode, node: cst.If) -> bool:
-    """Whether all that the test decides is what is printed, warned of or logged."""
+    """Whether all that the test decides is what is printed, warned of or logged, and names that only this reads."""
     from pt2lint.fixes.repairs.printing import says  # which tells by hand too
 
-    return node.orelse is None and all(says(function, each) for each in node.body.body)
+    owner = enclosing_function(function, node)
+    if node.orelse is not None or owner is None:
+        return False
+    within, everywhere = ([use.name for use in uses(part)] for part in (node.body, owner.body))
+    told, todo = False, [*node.body.body]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, cst.Try):
+            blocks = [each.body, *(handler.body for handler in each.handlers)]
+            todo += [part for block in blocks for part in block.body]
+        elif says(function, each):
+            told = True
+        elif not isinstance(made := small_of(each), cst.Assign | cst.Pass):
+            return False
+        elif isinstance(made, cst.Assign):
+            for name in (target.target for target in made.targets):
+                if not isinstance(name, cst.Name) or everywhere.count(name.value) > within.count(name.value):
+                    return False
+    return told
 
 
 def _tested(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:
@@ -305,7 +333,7 @@ def _is_cross_entropy(function: FunctionCode, call: cst.CSTNode | None) -> bool:
 def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """A size, a bound or a range of a number, where a tensor stands."""
     why = {op.why.partition(" (")[0] for op in function.ops_at(node)}
-    if why & {"`torch.tensor` returns a tensor", "`torch.as_tensor` returns a tensor"}:
+    if why & MADE_OF_NUMBERS:
         yield told(
             "Leave them numbers of Python, or pass those on beside the tensor that is made of them: what Python holds "
             "is known while Dynamo traces"
