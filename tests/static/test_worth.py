@@ -1117,6 +1117,33 @@ def f(x):
     assert notes(tmp_path, "import os\n" + code, "PTB142") == [note]
 
 
+@pytest.mark.parametrize(
+    ("sets", "note"),
+    [
+        ("nonlocal called\n        if called:\n            return\n        called = True", "once"),
+        ("nonlocal called\n        if not called:\n            called = True", ""),  # and after it, always
+        ("if called:\n            return", ""),
+    ],
+)
+def test_what_a_closure_does_once(tmp_path: Path, sets: str, note: str) -> None:
+    code = f"""
+def once(fn):
+    called = False
+    def inner(text):
+        {sets}
+        return fn(text)
+    return inner
+
+print_once = once(print)
+
+@torch.compile
+def f(x):
+    print_once(x.shape)
+    return x + 1
+"""
+    assert notes(tmp_path, code, "PTB101") == [note]
+
+
 @pytest.mark.parametrize("asked", ["not self.training", "self.training is False"])
 def test_a_flag_that_is_asked_again_tells_what_it_made(tmp_path: Path, asked: str) -> None:
     code = """

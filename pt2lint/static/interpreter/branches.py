@@ -280,7 +280,7 @@ class Branches:
                 if is_name(part.left.func, "len") and is_zero(part.comparators[0]):
                     filled.add(dotted(part.left.args[0]) or "")
             if isinstance(part, (ast.Attribute, ast.Name)) and (key := dotted(part)) is not None:
-                if isinstance(part, ast.Attribute) or part.id in frame.globals:
+                if isinstance(part, ast.Attribute) or part.id in frame.globals | frame.nonlocals:
                     asked.add(key)
                 elif part.id in frame.module.assigned:
                     shared.add(key)
