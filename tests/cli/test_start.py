@@ -93,7 +93,8 @@ def test_libcst_is_whole_however_it_is_first_used() -> None:
             "other = made.with_changes(value='x')\n"
             "assert other.deep_equals(made) and other != made and len({other, made, made}) == 2\n"
             "assert 'Name(' in repr(made)\n"
-            "import dataclasses; assert dataclasses.dataclass.__module__ == 'dataclasses'"
+            "import abc, dataclasses; assert dataclasses.dataclass.__module__ == 'dataclasses'\n"
+            "assert type(abc.ABC) is abc.ABCMeta and type(Name) is type"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
 
