@@ -729,6 +729,7 @@ def f(x: torch.Tensor, limit: float = 1.5):
     [
         ("if norm > 1", "x = x / norm", "x = x / norm.clamp(min=1)"),
         ("if norm > limit", "x = x * limit / norm", "x = x * (limit / norm.clamp(min=limit))"),
+        ("if norm > limit", "x = limit * (x / norm)", "x = x * (limit / norm.clamp(min=limit))"),
         ("if norm > limit", "x = (limit / norm) * x", "x = (limit / norm.clamp(min=limit)) * x"),
         ("if limit <= norm", "x = x / (norm / limit)", "x = x / (norm.clamp(min=limit) / limit)"),
         (

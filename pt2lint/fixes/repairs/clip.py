@@ -123,8 +123,6 @@ class _Scalings:
             value, target = small.value, source(self.function, small.targets[0].target)
             if not isinstance(value, cst.BinaryOperation):
                 return False
-            if self.scaled_apart(value, target):
-                return True
             for scaled, other in ((value.left, value.right), (value.right, value.left)):
                 if source(self.function, scaled) == target and self.fits(scaled):
                     if isinstance(value.operator, cst.Multiply):
@@ -134,7 +132,7 @@ class _Scalings:
                         and scaled is value.left
                         and self.divisor(other)
                     )
-            return False
+            return self.scaled_apart(value, target)
         call = small.value if isinstance(small, cst.Expr) else None
         if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or len(call.args) != 1:
             return False
@@ -150,18 +148,14 @@ class _Scalings:
         return self.fits(scaled)
 
     def scaled_apart(self, value: cst.BinaryOperation, target: str) -> bool:
-        """`x * limit / norm`, which is rounded: what it is scaled by is computed first."""
-        product = value.left
-        if not (isinstance(value.operator, cst.Divide) and isinstance(product, cst.BinaryOperation)):
+        """`x * limit / norm` and `limit * (x / norm)`, which are rounded: what it is scaled by is computed first."""
+        over, under = _factors(value)
+        texts = [source(self.function, one) for one in over]
+        if not self.high or sorted(texts) != sorted((target, self.limit)):
             return False
-        if not isinstance(product.operator, cst.Multiply) or product.lpar or not self.fits(product.left):
+        if not self.fits(over[texts.index(target)]) or len(under) != 1 or not self.is_clipped(under[0]):
             return False
-        limit = source(self.function, product.right)
-        if not self.high or source(self.function, product.left) != target or limit != self.limit:
-            return False
-        if not self.is_clipped(value.right):
-            return False
-        self.new[value] = cst.parse_expression(f"{target} * ({limit} / {self.clamped})")
+        self.new[value] = cst.parse_expression(f"{target} * ({self.limit} / {self.clamped})")
         return True
 
     def fits(self, scaled: cst.BaseExpression) -> bool:
@@ -211,3 +205,13 @@ class _Scalings:
             return False
         self.new[node] = cst.parse_expression(self.clamped)
         return True
+
+
+def _factors(node: cst.BaseExpression) -> tuple[list[cst.BaseExpression], list[cst.BaseExpression]]:
+    """What is multiplied, and by what that is divided."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply | cst.Divide):
+        (over, under), (more, less) = _factors(node.left), _factors(node.right)
+        if isinstance(node.operator, cst.Divide):
+            more, less = less, more
+        return [*over, *more], [*under, *less]
+    return [node], []
