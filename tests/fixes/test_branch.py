@@ -613,6 +613,13 @@ def test_a_draw_that_is_left_out_is_not_safe():
         assert fix.draws_otherwise != safe
 
 
+@pytest.mark.parametrize(("old", "new"), [("rate=0.0", "rate=0.5"), ("self.rate = rate", "pass")])
+def test_a_rate_that_nothing_says_may_be_zero_is_not_asked(old, new):
+    """The break stays for every rate above zero."""
+    source = HEAD + RATE.replace("TEST", "p < self.rate").replace(old, new)
+    assert isinstance(branch(source, lambda code, node: ask_rate_first(code, node.test), "forward"), Refusal)
+
+
 @pytest.mark.parametrize("test", ["p > self.rate", "q < self.rate", "p < 0.5"])
 def test_rate_first_is_refused(test):
     source = HEAD + RATE.replace("TEST", test).replace("p = ", "q = x.sum()\n            p = ")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from pt2lint.fixes.condition import definition
+from pt2lint.fixes.file import class_around, method_in, placed_in
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -18,6 +21,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name
 
 
 def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind | None = None) -> Repaired:
@@ -34,6 +38,8 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
     kind = kind or guess(function)
     if not isinstance(rate, cst.Name | cst.Attribute) or kind(rate).startswith("tensor"):
         return Refusal("the rate is not a plain number of Python")
+    if not _may_be_zero(function, rate):
+        return Refusal("nothing says that the rate may be zero, and above it the break stays")
     text = f"{source(function, rate)} > 0"
     for outer in ancestors(function, comparison):
         if isinstance(outer, cst.FunctionDef):
@@ -65,6 +71,28 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
         *(() if before else ("other draws",)),
         safe=before,
     )
+
+
+def _may_be_zero(function: FunctionCode, rate: cst.Name | cst.Attribute) -> bool:
+    """Whether an attribute may be a rate of zero as far as its class tells: not where that gives it another number by
+    default, as a random flip has, or leaves it to another class."""
+    cls = class_around(function, function.range(rate)[0])
+    if cls is None or not isinstance(rate, cst.Attribute) or not is_name(rate.value, "self"):
+        return True
+    made = method_in(cls, "__init__")
+    given: dict[str, ast.expr | None] = {}
+    if made is not None:
+        defaults = zip(reversed(placed_in(made)), reversed(made.args.defaults), strict=False)
+        named = zip(made.args.kwonlyargs, made.args.kw_defaults, strict=True)
+        given = {arg.arg: value for arg, value in (*defaults, *named)}
+    name = rate.attr.value
+    values = (
+        given.get(one.value.id, one.value) if isinstance(one.value, ast.Name) else one.value
+        for one in (*cls.body, *(ast.walk(made) if made is not None else ()))
+        if isinstance(one, ast.Assign)
+        and any(name in (getattr(target, "attr", ""), getattr(target, "id", "")) for target in one.targets)
+    )
+    return any(not isinstance(value, ast.Constant) or not value.value for value in values)
 
 
 def drawn_comparison(function: FunctionCode, test: cst.BaseExpression) -> cst.Comparison | None:
