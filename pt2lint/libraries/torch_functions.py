@@ -13,6 +13,7 @@ from pt2lint.said import told_line, told_place
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,
+    SHORT,
     UNKNOWN,
     Ext,
     Partial,
@@ -92,6 +93,8 @@ def called(call: Call) -> Value:
     value = literal_dtype(name, args, kwargs, value)
     if isinstance(value, Tensor):
         value.ndim = result_ndim(last, args, kwargs, receiver)
+        dtype = kwargs.get("dtype")
+        value.short = isinstance(dtype, Py) and dtype.const in SHORT
         if name in MAKING and args and tensor_of(args[0]) is None:
             known = args[0].elts if isinstance(args[0], Seq) else [args[0]]
             # Dynamo knows the values of a constant tensor of one element, and what is computed of it.

@@ -233,8 +233,9 @@ def registered(kind: str, me: Instance, call: Call) -> Value:
         if is_none(value) is not True:
             dtype, ndim = (tensor.dtype, tensor.ndim) if tensor is not None else (None, None)
             origin = call.origin(f"`{name.const}` is a {kind}")
-            sparse = tensor is not None and tensor.sparse
-            call.store(me, name.const, Tensor(dtype, origin, ndim=ndim, leaf=LEAF, sparse=sparse))
+            sparse, short = (tensor.sparse, tensor.short) if tensor is not None else (False, False)
+            kept = Tensor(dtype, origin, ndim=ndim, leaf=LEAF, sparse=sparse, short=short)
+            call.store(me, name.const, kept)
         else:
             call.store(me, name.const, NONE)
     return NONE

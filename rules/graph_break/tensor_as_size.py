@@ -55,6 +55,9 @@ class TensorAsSize(GraphBreak):
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0213")
 
     INVALID = (
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('k', torch.tensor(2, dtype=torch.int))\n"
+        "    def forward(self, x, m, i):\n        return x.topk(self.k)[0].sum() + torch.zeros(self.k).sum()\nf = M()",
         "return x + len([0] * i[2])",
         "return x + len((0,) * x.sum().long())",
         "return torch.zeros(i[2]).sum() + x",
@@ -84,6 +87,9 @@ class TensorAsSize(GraphBreak):
         "    def forward(self, x, m, i):\n        return torch.zeros(*self.shape).sum() + x\nf = M()",
     )
     VALID = (
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('k', torch.tensor(2, dtype=torch.long))\n"
+        "    def forward(self, x, m, i):\n        return x.topk(self.k)[0].sum() + torch.zeros(self.k).sum()\nf = M()",
         "return x[i]",
         "return torch.full_like(x, torch.tensor(2.0))",
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"

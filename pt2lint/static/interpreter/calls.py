@@ -406,9 +406,13 @@ class Calls:
             tensor = tensor_of(part)
             if tensor is not None and not tensor.sure and isinstance(part, Union):
                 continue  # an annotation alone lists it
-            # Of an input, Dynamo knows a whole number without dimensions; Python itself has to read it.
+            # Of an input, Dynamo knows a whole number of 64 bits without dimensions; Python itself has to read it.
             if tensor is not None and (
-                not tensor.leaf or tensor.ndim or tensor.is_fraction or entry.given == "anything"
+                not tensor.leaf
+                or tensor.ndim
+                or tensor.is_fraction
+                or tensor.is_short
+                or entry.given == "anything"
             ):
                 return tensor
         return None

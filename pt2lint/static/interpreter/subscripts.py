@@ -191,7 +191,12 @@ class Subscripts:
 
     def is_number(self, index: Tensor | None) -> bool:
         """Whether an index is a computed tensor of no dimensions, which Dynamo has to read."""
-        return index is not None and index.ndim == 0 and index.dtype != "bool" and not index.leaf
+        return (
+            index is not None
+            and index.ndim == 0
+            and index.dtype != "bool"
+            and (not index.leaf or index.is_short)
+        )
 
 
 def _place(node: ast.Subscript, at: int, parts: Sequence[Value]) -> ast.expr:

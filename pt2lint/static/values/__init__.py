@@ -47,10 +47,10 @@ class Tensor(Value):
     False where something had to be assumed on the way. `ndim` is its number of dimensions where known. `leaf`
     is LEAF where no traced operation computed it (an argument, a buffer) and CONSTANT where it is made of Python
     numbers alone: Dynamo knows the value of these when a size is asked of a zero-dimensional one. `sparse` is True
-    where its layout is known to be a sparse one.
+    where its layout is known to be a sparse one, and `short` where it surely holds whole numbers of less than 64 bits.
     """
 
-    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "sparse", "sure")
+    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "short", "sparse", "sure")
     kind = "tensor"
 
     def __init__(
@@ -62,9 +62,10 @@ class Tensor(Value):
         ndim: int | None = None,
         leaf: int = 0,
         sparse: bool = False,
+        short: bool = False,
     ) -> None:
         self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
-        self.ndim, self.leaf, self.sparse = ndim, leaf, sparse
+        self.ndim, self.leaf, self.sparse, self.short = ndim, leaf, sparse, short
 
     @property
     def is_annotated(self) -> bool:
@@ -84,7 +85,12 @@ class Tensor(Value):
     @property
     def is_whole(self) -> bool:
         """Whether it is a whole number of no dimensions that was there before, which Dynamo reads while tracing."""
-        return self.dtype == "int" and self.ndim == 0 and self.leaf == LEAF
+        return self.dtype == "int" and self.ndim == 0 and self.leaf == LEAF and not self.short
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it holds whole numbers of less than 64 bits, and was there before: Dynamo reads none of these."""
+        return self.short and self.leaf == LEAF
 
     @property
     def is_drawn(self) -> bool:
@@ -93,7 +99,9 @@ class Tensor(Value):
 
     def but(self, **changes: Any) -> Tensor:
         """The same tensor in all but what is given."""
-        new = Tensor(self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse)
+        new = Tensor(
+            self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse, self.short
+        )
         for name, value in changes.items():
             setattr(new, name, value)
         return new
@@ -121,6 +129,8 @@ DTYPES = {
     "bool": "bool",
     "byte": "byte",
 }
+
+SHORT = ("int8", "int16", "int32")  # the whole numbers that Dynamo reads out of no tensor
 
 
 def kind_of(dtype: Any) -> Any:
@@ -360,6 +370,7 @@ def same(a: Value, b: Value) -> bool:
             and a.ndim == b.ndim
             and a.leaf == b.leaf
             and a.sparse == b.sparse
+            and a.short == b.short
         )
     if isinstance(a, Instance) and isinstance(b, Instance):
         return a.cls is None and b.cls is None and a.external == b.external
@@ -403,6 +414,7 @@ def _merge(a: Value, b: Value) -> Value | None:
             a.ndim if a.ndim == b.ndim else None,
             min(a.leaf, b.leaf),
             a.sparse and b.sparse,
+            a.short and b.short,
         )
     if a is b or not isinstance(a, (Seq, Dict)):
         return a if same(a, b) else None
@@ -624,7 +636,7 @@ def _wrapped(value: Func, depth: int) -> list[Any]:
 def signature(value: Value, depth: int = 0) -> Any:
     """A short hashable description: calls with equal descriptions are interpreted once."""
     if isinstance(value, Tensor):
-        return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf, value.sparse)
+        return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf, value.sparse, value.short)
     if isinstance(value, Py):
         const = value.const
         if const is None or const is True or const is False or type(const) in (str, Release):
