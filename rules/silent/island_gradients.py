@@ -17,6 +17,7 @@ OFF = "constant False"
 PRODUCTS = ("matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "linear")
 WITHOUT = ("no_grad", "inference_mode")
 PLAIN = ("arange", "detach")  # makes what wants no gradients
+PICKS = ("argmax", "argmin", "max", "min")  # the nearest code of distances: no gradient goes through these
 WIDE = ("float", "float32", "double", "float64")
 BUFFERS = re.compile(r"register_buffer\(\s*[\"'](\w+)")
 UNCOMPILED = "run as it is, each operation goes back as it came; nothing here compiles it"
@@ -97,6 +98,9 @@ class IslandGradients(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         island = self.island(node)
         if island is None:
+            return
+        calls = (part.func for part in walk(island.body) if isinstance(part, cst.Call))
+        if any(isinstance(one, cst.Attribute) and one.attr.value in PICKS for one in calls):
             return
         product = next(filter(self.wants_gradients, self.products(island.body)), None)
         if product is not None:

@@ -2810,6 +2810,10 @@ class Router(nn.Module):
         with torch.autocast("cuda", enabled=False):
             return torch.einsum("bd,cd->bc", x, x).argmax(-1)
 
+    def nearest(self, x):
+        with torch.autocast("cuda", enabled=False):
+            return torch.max(-torch.mm(x.float(), x.float().t()), dim=1)[1]
+
     def chosen(self, x, fast: bool):
         with torch.autocast("cuda", enabled=fast):
             return self.gate(x)
@@ -2818,7 +2822,7 @@ class Router(nn.Module):
         with torch.autocast("cuda", enabled=False):  # PTS354
             logits = self.gate(x.float())
         x = self.normed(self.scores(x, x)) + self.entered(x, x) + self.chosen(x, True)
-        return logits, x, self.angles(positions), self.picked(x)
+        return logits, x, self.angles(positions), self.picked(x), self.nearest(x)
 
 router = torch.compile(Router())
 """
