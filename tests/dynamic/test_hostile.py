@@ -100,11 +100,19 @@ HARMLESS = {
     "leaves a thread": "threading.Thread(target=time.sleep, args=(600,)).start()",
     "registers an exit that hangs": "atexit.register(time.sleep, 600)",
     "sets an alarm": "signal.alarm(600)",
+    "raises at exit": "atexit.register(exec, 'raise OSError')",
+    "leaves many threads": "[threading.Timer(600, print).start() for _ in range(50)]",
+    "listens on a socket": "KEPT.append(socket.create_server(('127.0.0.1', 0)))",
+    "fills the temporary folder": "open(tempfile.mkstemp()[1], 'wb').write(b'x' * (64 << 20))",
+    "keeps a pool": "KEPT.append(multiprocessing.get_context('fork').Pool(2))",
 }
 
 HEAD = """
-import atexit, ctypes, logging, logging.config, os, signal, subprocess, sys, threading, time
+import atexit, ctypes, logging, logging.config, multiprocessing, os
+import signal, socket, subprocess, sys, tempfile, threading, time
 import torch
+
+KEPT = []
 
 HOG = "import time; x = b'x' * (1200 << 20); time.sleep(600)"
 

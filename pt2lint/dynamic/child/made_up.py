@@ -32,7 +32,7 @@ from .targets import Later, Target
 
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
-LARGEST = 4 << 30  # bytes that a module and the search for its inputs may take
+LARGEST = 2 << 30  # bytes that a module and the search for its inputs may take
 EDGES = (32, 64, 28, 84, 224)  # of images
 MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
@@ -154,8 +154,11 @@ def of_small_size() -> Iterator[None]:
 def _made_or_told(
     name: str, value: Any, make: Callable[[], Target | str], tell: Callable[[str, str, str], None]
 ) -> Target | None:
-    with of_small_size():
-        made = make()
+    try:
+        with of_small_size():
+            made = make()
+    except (MemoryError, RuntimeError) as error:  # a second copy of it
+        made = _why_not_built(error)
     if isinstance(made, Target):
         return made
     tell(name, made, _example(name, value))

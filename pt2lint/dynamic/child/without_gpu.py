@@ -83,13 +83,10 @@ def install(roots: Sequence[str], tell: Callable[[str], None]) -> None:
                 tree, mended = ast.parse(text), _OnCpu()
                 mended.visit(tree)
                 if mended.lines:
-                    lines = ", ".join(map(str, sorted(mended.lines)[:5])) + (
-                        ", ..." if len(mended.lines) > 5 else ""
-                    )
+                    lines = sorted(mended.lines)
+                    told = ", ".join(map(str, lines[:5])) + (", ..." if lines[5:] else "")
                     shown = os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path
-                    tell(
-                        f"{shown}: torch sees no GPU here: what names `cuda` (lines {lines}) was run on the CPU"
-                    )
+                    tell(f"{shown}: torch sees no GPU here: `cuda` (line {told}) is taken for the CPU")
                     return compile(tree, self.path, "exec", dont_inherit=True)
         return before(self, fullname)
 
