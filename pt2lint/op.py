@@ -65,6 +65,7 @@ Names of operations:
                     at the method, details "method" and, at the method, "called": "PATH:LINE" of the call, at the call
                     "told" where the method is in a file that is linted
 - `call disabled`   a function that torch.compiler.disable decorates is called
+- `collect with gradient`  a collective is called where gradients may be wanted; details "name", which one
 - `define operator` a decorator makes an operator of torch of a function, with a schema: torch.library.custom_op
 - `define disabled` a function of tensors that torch.compiler.disable decorates is defined, and nothing traced
                     in its file calls it; at the decorator; details "name"

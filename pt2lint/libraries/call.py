@@ -50,6 +50,17 @@ class Call:
             phrase = f"`{name.removeprefix(self.models.of(name).library.short)}` returns {made}"
         return (self.frame.module.path, getattr(self.node, "lineno", 0), phrase)
 
+    @property
+    def without_gradients(self) -> bool:
+        """Whether no gradients are wanted where it stands: under `torch.no_grad()`, or in what an autograd.Function
+        runs."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if frame.gradless or (frame.cls is not None and self.at.classes.is_function(frame.cls)):
+                return True
+            frame = frame.parent
+        return False
+
     # Operations
 
     def note(

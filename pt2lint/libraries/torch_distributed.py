@@ -11,6 +11,8 @@ COLLECTIVES = (
     "all_reduce broadcast reduce all_gather gather scatter reduce_scatter reduce_scatter_tensor all_to_all "
     "all_to_all_single all_gather_into_tensor barrier"
 )
+# What Dynamo has functional collectives for.
+OF_TENSORS = ("all_reduce", "all_gather", "reduce_scatter_tensor", "all_to_all_single")
 HOMES = {
     "torch.distributed.distributed_c10d": "torch.distributed",
     "torch.distributed.nn.functional": "torch.distributed.nn",
@@ -22,6 +24,9 @@ SEVERAL = "all_gather all_to_all gather"
 
 def collective(call: Call) -> Value:
     """A handle to wait for, where one is asked for."""
+    name = call.name.rpartition(".")[2]
+    if name in OF_TENSORS and not call.without_gradients:
+        call.note("collect with gradient", details={"name": name})
     asked = call.kwargs.get("async_op")
     return Instance(None, WORK) if asked is not None and truth(asked) is True else NONE
 
