@@ -66,10 +66,23 @@ class _OnCpu(ast.NodeTransformer):
 
 def install(roots: Sequence[str], tell: Callable[[str], None]) -> None:
     """Have files under the roots, and under the folder that this process runs in, imported so; `tell` is given a line
-    for each that was changed."""
+    for each root that was changed, and one for all other files."""
     if torch.cuda.is_available():
         return
     folders = (*roots, os.getcwd())
+    told: set[str] = set()
+
+    def tell_once(path: str, changed: set[int]) -> None:
+        lines = sorted(changed)
+        where = f"(line {', '.join(map(str, lines[:5]))}{', ...' if lines[5:] else ''})"
+        own = path in roots
+        shown = os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path
+        said = "torch sees no GPU here: `cuda` "
+        said = f"{shown}: {said}{where}" if own else f"{said}in what is imported"
+        if said not in told:
+            told.add(said)
+            tell(f"{said} is taken for the CPU")
+
     before = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self: Any, fullname: str) -> Any:
@@ -83,10 +96,7 @@ def install(roots: Sequence[str], tell: Callable[[str], None]) -> None:
                 tree, mended = ast.parse(text), _OnCpu()
                 mended.visit(tree)
                 if mended.lines:
-                    lines = sorted(mended.lines)
-                    told = ", ".join(map(str, lines[:5])) + (", ..." if lines[5:] else "")
-                    shown = os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path
-                    tell(f"{shown}: torch sees no GPU here: `cuda` (line {told}) is taken for the CPU")
+                    tell_once(path, mended.lines)
                     return compile(tree, self.path, "exec", dont_inherit=True)
         return before(self, fullname)
 
