@@ -1371,3 +1371,20 @@ class M(nn.Module):
         return self.op(x + 1, self.weight * 2, None, **self.options)
 """
     assert [f for f in findings(code) if f.confidence == "high"] == []
+    # one function, or what stands in for it where its library is missing
+    code = """
+import torch
+
+def missing(*args):
+    raise ImportError("scipy")
+
+try:
+    from scipy.ndimage import label
+except ImportError:
+    label = missing
+
+@torch.compile
+def f(x):
+    return x + label(x)[0]
+"""
+    assert [(f.code, f.confidence) for f in findings(code) if f.code == "PTB185"] == [("PTB185", "high")]

@@ -154,7 +154,8 @@ class Calls:
             if any(isinstance(o, Instance) and o.cls is not None for o in parts):
                 # `script(net) if scripts else net`: who compiles it may well leave that out.
                 parts = [o for o in parts if not self._is_scripted(o)]
-            results = [self._apply_part(o, args, kwargs, node, frame, spread) for o in parts]
+            several = len({o.name for o in parts if isinstance(o, Ext) and o.receiver is None}) > 1
+            results = [self._apply_part(o, args, kwargs, node, frame, spread, several) for o in parts]
             if UNKNOWN in func.options:
                 results.append(UNKNOWN)
             return join_all(results)
@@ -171,9 +172,16 @@ class Calls:
         return isinstance(part, Instance) and self.at.models.plays(part.external, "scripted")
 
     def _apply_part(
-        self, part: Value, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame, spread: bool
+        self,
+        part: Value,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: Any,
+        frame: Frame,
+        spread: bool,
+        several: bool,
     ) -> Value:
-        """Call one of several that may be called."""
+        """Call one of those that may be called, `several` of which are functions of libraries."""
         if not frame.region or self.at.notebook.quiet or not isinstance(node, ast.Call):
             return self.apply(part, args, kwargs, node, frame, spread)
         outer = frame.guards
@@ -181,7 +189,7 @@ class Calls:
         frame.guards += tuple(guard for guard in more if guard not in outer)
         # Which of several functions of a library it is nobody says, nor whether these arguments are for all of them:
         # `self.op(x, weight)`, of F.linear for one layer and F.layer_norm for another.
-        doubts = not more and isinstance(part, Ext) and part.receiver is None
+        doubts = several and not more and isinstance(part, Ext) and part.receiver is None
         self.at.notebook.doubt += doubts
         try:
             return self.apply(part, args, kwargs, node, frame, spread)
