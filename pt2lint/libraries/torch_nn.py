@@ -7,6 +7,7 @@ from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
+from pt2lint.op import SYNCED
 from pt2lint.static.values import (
     BOOL,
     INT,
@@ -93,6 +94,9 @@ KEEPS_WRAPPER = (
 AVERAGES = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 MOMENTUM = "Give it a number: `momentum=0.1` is what torch takes by default"
 TEST_NORM = "Leave it out, and test the norm that the function returns outside the compiled code"
+ONE_EACH = (
+    "Take a norm that needs no other process: `nn.GroupNorm`, or `nn.BatchNorm2d` where batches are large"
+)
 AVERAGED = "with `momentum=None` it reads how many batches it has seen"
 
 
@@ -154,6 +158,8 @@ def forward(call: Call) -> Value:
     momentum = call.receiver.attrs.get("momentum", TRUE) if isinstance(call.receiver, Instance) else TRUE
     if is_none(momentum) is True:
         call.note("call breaking", details={"why": AVERAGED, "when": "self.training", "instead": MOMENTUM})
+    if call.name == "torch.nn.SyncBatchNorm":
+        call.note("call breaking", details={"why": SYNCED, "when": "self.training", "instead": ONE_EACH})
     words = table().modules[call.name]
     last, first = call.name.rsplit(".", 1)[-1], call.args[0] if call.args else UNKNOWN
     if words in ("container", "any"):

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.op import DRAWN, NO_VERSION, Op
+from pt2lint.op import DRAWN, NO_VERSION, SYNCED, Op
 from pt2lint.rule import GraphBreak, calls
 
 SORTS = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
@@ -42,6 +42,8 @@ class ModelledBreak(GraphBreak):
 
     With some arguments only: `clip_grad_norm_` with `error_if_nonfinite=True` tests the norm (GB0170),
     `nn.BatchNorm1d`, `2d` and `3d` with `momentum=None` read in training how many batches they have seen (GB0124), and
+    `nn.SyncBatchNorm` asks in training, where several processes train, whether a CUDA graph is being recorded (GB0208,
+    measured between two GPUs on torch 2.11; inside of `nn.Sequential` nothing is compiled then), and
     a distribution of torch that is made with `validate_args=True` checks what it is given (GB0007, measured on 2.13;
     compiled code makes no such check by default).
 
@@ -164,7 +166,7 @@ class ModelledBreak(GraphBreak):
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         why = op.details.get("why", SORTS)
-        return why == NO_VERSION or DRAWN in why or super().is_aside(node, op)
+        return why in (NO_VERSION, SYNCED) or DRAWN in why or super().is_aside(node, op)
 
     advised = ""  # what to write instead, where that is known
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -686,6 +687,20 @@ def test_calls_that_end_the_graph_are_measured() -> None:
         if len(graphs) < 2:
             kept.append(call)
     assert kept == []
+
+
+def test_a_norm_that_several_processes_share() -> None:
+    """It runs on GPUs alone: that the question breaks the graph there is in matrix/results/gpu-2.11.0.json."""
+    torch = pytest.importorskip("torch")
+    code = (
+        "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = torch.nn.SyncBatchNorm(4)\n"
+        "    def forward(self, x):\n        return self.layer(x * 2) + 1\n"
+    )
+    found = lint(["m.py"], None, {"m.py": code}).findings
+    assert [(f.code, f.line, f.when) for f in found] == [("PTB187", 7, ("self.training",))]
+    asked = inspect.getsource(torch.nn.modules._functions.SyncBatchNorm.forward)
+    assert "torch.cuda.is_current_stream_capturing()" in asked
 
 
 @pytest.mark.filterwarnings("ignore")
