@@ -94,6 +94,8 @@ KEEPS_WRAPPER = (
 AVERAGES = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 MOMENTUM = "Give it a number: `momentum=0.1` is what torch takes by default"
 TEST_NORM = "Leave it out, and test the norm that the function returns outside the compiled code"
+AROUND = "Dynamo does not trace what it does around the module inside"
+INSIDE = "Compile the module itself before it is wrapped, and call the wrapper from code that is not compiled"
 ONE_EACH = (
     "Take a norm that needs no other process: `nn.GroupNorm`, or `nn.BatchNorm2d` where batches are large"
 )
@@ -160,7 +162,9 @@ def forward(call: Call) -> Value:
         call.note("call breaking", details={"why": AVERAGED, "when": "self.training", "instead": MOMENTUM})
     if call.name == "torch.nn.SyncBatchNorm":
         call.note("call breaking", details={"why": SYNCED, "when": "self.training", "instead": ONE_EACH})
-    words = table().modules[call.name]
+    if call.name == SPREAD:  # measured on 2.6, 2.9, 2.13 and 2.15
+        call.note("call breaking", details={"why": AROUND, "instead": INSIDE})
+    words = table().modules.get(call.name, "any")
     last, first = call.name.rsplit(".", 1)[-1], call.args[0] if call.args else UNKNOWN
     if words in ("container", "any"):
         return UNKNOWN
@@ -337,10 +341,11 @@ def renamed(name: str) -> str | None:
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 
+SPREAD = "torch.nn.parallel.DistributedDataParallel"
 SPREADS = (
     "torch.nn.DataParallel",
     "torch.nn.parallel.DataParallel",
-    "torch.nn.parallel.DistributedDataParallel",
+    SPREAD,
     "torch.nn.parallel.distributed.DistributedDataParallel",
     "torch.distributed.fsdp.FullyShardedDataParallel",
     "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
@@ -351,7 +356,7 @@ LIBRARY = Library(
     closed=True,
     objects=True,
     returns=RETURNS,
-    modules=table().modules,
+    modules={**table().modules, SPREAD: "any"},
     roles={
         "recurrent": RECURRENT,
         "module base": (MODULE, "torch.nn.modules.module.Module", "torch.jit.ScriptModule"),
@@ -399,7 +404,7 @@ LIBRARY = Library(
         f"{MODULE}.zero_grad": walked,
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
-        "torch.nn.parallel.DistributedDataParallel": parallel,
+        SPREAD: parallel,
         "torch.optim.swa_utils.AveragedModel": averaged,
     },
     tensor_first=first_is_tensor,

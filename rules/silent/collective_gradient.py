@@ -45,9 +45,6 @@ class CollectiveGradient(Rule):
     import torch
     import torch.distributed as dist
 
-    if not dist.is_initialized():
-        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-
     @torch.compile(backend="aot_eager")
     def gathered(x):
         y = x * 2
@@ -56,8 +53,12 @@ class CollectiveGradient(Rule):
         return torch.cat(parts).sum()
 
     def run():
-        x = torch.ones(2, 3, requires_grad=True)
-        return gathered(x).requires_grad
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        try:
+            x = torch.ones(2, 3, requires_grad=True)
+            return gathered(x).requires_grad
+        finally:
+            dist.destroy_process_group()
     ```
 
     ## Use instead
@@ -65,9 +66,6 @@ class CollectiveGradient(Rule):
     ```python
     import torch
     import torch.distributed as dist
-
-    if not dist.is_initialized():
-        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 
     @torch.compile(backend="aot_eager")
     def gathered(x):
@@ -77,8 +75,12 @@ class CollectiveGradient(Rule):
         return torch.cat(parts).sum()
 
     def run():
-        x = torch.ones(2, 3, requires_grad=True)
-        return gathered(x).requires_grad
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        try:
+            x = torch.ones(2, 3, requires_grad=True)
+            return gathered(x).requires_grad
+        finally:
+            dist.destroy_process_group()
     ```
     With one: the functions of `torch.distributed._functional_collectives`, which have the same gradients in both, or a
     `torch.autograd.Function` whose `backward` says what it is.
