@@ -40,7 +40,6 @@ from pt2lint.fixes.repairs import (
     copying,
     counting,
     grad,
-    grid,
     guard,
     index,
     log_operator,
@@ -50,7 +49,6 @@ from pt2lint.fixes.repairs import (
     passed_on,
     position,
     printing,
-    rows,
     scalar,
     shortcut,
     sized,
@@ -172,38 +170,6 @@ def numbers_read(draw: st.DrawFn) -> list[str]:
 
 
 @st.composite
-def images(draw: st.DrawFn) -> tuple[str, list[str]]:
-    """Positions inside of images, made image by image: the function that makes them, and what asks for them."""
-    merge = draw(st.sampled_from(["", "1", "2"]))
-    small = ["[[1, 1, 4]]", "[[1, 4, 1]]", "[[2, 1, 2]]", "[[1, 1, 2], [2, 1, 1]]", "[[1, 3, 1], [1, 1, 1]]"]
-    sizes = draw(st.sampled_from(small if merge != "2" else ["[[1, 2, 2]]", "[[1, 4, 2], [1, 2, 2]]"]))
-    order = draw(st.sampled_from(["0, 2, 1, 3", "2, 0, 3, 1", "0, 1, 2, 3", "1, 0, 2, 3"]))
-    shaped = f".reshape(h // {merge}, {merge}, w // {merge}, {merge}).permute({order})" if merge else ""
-    repeat = draw(st.sampled_from([".repeat(t, 1)", ".repeat(t, 1)", ""]))
-    kept = draw(st.sampled_from(["[a, b]", "[b, a]", "[b, b]"]))
-    given = draw(st.sampled_from(["h, grid", "h, grid", "grid, h", "first, h, grid"]))
-    called = f"Tower()({given.replace('grid', 's').replace('first', 'h[:1]')})"
-    rows = 12 if "4, 2" in sizes else 4
-    lines = [f"h = torch.cat([x, y, x, y])[:{rows}]", f"s = torch.tensor({sizes})"]
-    lines += ["s = s[x[:len(s)].argsort()]"] if draw(st.booleans()) else []
-    text = f"""class Tower(torch.nn.Module):
-    def positions(self, grid):
-        found = []
-        for t, h, w in grid:
-            a = torch.arange(h).unsqueeze(1).expand(-1, w){shaped}.flatten()
-            b = torch.arange(w).unsqueeze(0).expand(h, -1){shaped}.flatten()
-            found.append(torch.stack({kept}, dim=-1){repeat})
-        return torch.cat(found, dim=0)
-
-    def forward(self, {given}):
-        return (self.positions(grid).float().cumsum(0) * h[:, None]).sum()
-
-
-"""
-    return text, [*lines, f"z = {called}"]
-
-
-@st.composite
 def named(draw: st.DrawFn) -> list[str]:
     """Numbers that are read out of tensors under a name, and tested later."""
     read = draw(
@@ -223,27 +189,6 @@ def named(draw: st.DrawFn) -> list[str]:
         used = draw(st.sampled_from(["", "", "    x = x / n", "    y = y * n"]))
         lines += [f"if {draw(asked)}:", *(f"    {line}" for line in draw(arms())), *([used] if used else [])]
     return lines
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> list[str]:
-    """Tables of positions that are looked up."""
-    ids = draw(
-        st.sampled_from(["(x > 0).long()", "x.argsort()", "x.argsort() - 1", "m", "torch.tensor([0, 2])"])
-    )
-    longest = draw(st.sampled_from(["i.max() + 1", "i.max() + 3", "i.max()", "int(i.max()) + 1"]))
-    factor = draw(st.sampled_from(["w", "w.double()", "w * 2"]))
-    dtype = draw(st.sampled_from(["", ", dtype=w.dtype", ", dtype=torch.float64", ", device=w.device"]))
-    table = draw(st.sampled_from([f"torch.outer(a, {factor})", f'torch.einsum("i,j->ij", a, {factor})']))
-    use = draw(st.sampled_from(["t[i]", "t[i].sum(0)", "t[i] + t.sum()", "t[i] + t[i].cos()"]))
-    return [
-        "w = y[:2]",
-        f"i = {ids}",
-        f"n = {longest}",
-        f"a = torch.arange(n{dtype})",
-        f"t = {table}",
-        f"z = {use}",
-    ]
 
 
 @st.composite
@@ -486,15 +431,11 @@ def programs(draw: st.DrawFn) -> str:
                 "log",
                 "named",
                 "named",
-                "rows",
                 "experts",
                 "experts",
-                "images",
-                "images",
             ]
         )
     )
-    function, asks = draw(images())
     made = {
         "branch": branches(),
         "number": numbers,
@@ -517,9 +458,7 @@ def programs(draw: st.DrawFn) -> str:
         "log": logs,
         "numbers read": numbers_read(),
         "named": named(),
-        "rows": tables(),
         "experts": experts(),
-        "images": st.just(asks),
     }[construct]
     lines += draw(made)
     tail = draw(st.sampled_from(["", "", "z = z + 1", "z.add_(1)", "y = y.view(-1)"]))
@@ -529,7 +468,6 @@ def programs(draw: st.DrawFn) -> str:
         "host": draw(drawn()) if construct == "host" else "",
         "numbers read": HELPERS,
         "log": LOGGER,
-        "images": function,
     }
     return (
         HEAD
@@ -553,10 +491,6 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
         host = function_code(source, "drawn")
         for fix in operator.fixes(host, host.module.body[0].body.body[0]):
             yield "operator", fix
-    if "def positions(" in source:
-        host = function_code(source, "positions")
-        for fix in grid.fixes(host, next(one for one in walk(host.module) if isinstance(one, cst.Call))):
-            yield "grid", fix
     code = function_code(source)
     seen = set()
     for node in walk(code.module):
@@ -586,7 +520,6 @@ def fixes_of(source: str) -> Iterator[tuple[str, Fix]]:
                 ("mask", mask.fixes(code, node)),
                 ("counting", counting.fixes(code, node)),
                 ("passed on", passed_on.fixes(code, node)),
-                ("rows", rows.fixes(code, node)),
                 ("experts", experts_in_loops.fixes(code, node)),
                 ("gradient", grad.fixes(code, node)),
                 ("printing", printing.fixes(code, node)),

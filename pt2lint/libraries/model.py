@@ -79,6 +79,7 @@ ROLES = {
     "decorates methods": "a context manager that makes of a method what Dynamo cannot bind to an object that it made",
     "late hook": "adds a hook that compiled code does not see later",
     "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
+    "exchanges data": "a method of a module that gives its parameters other data",
     "converts": "a method that gives the same tensor in another dtype, or on another device",
     "state of a module": "gives what a module holds, by name",
     "loads state": "sets what a module holds, by name",

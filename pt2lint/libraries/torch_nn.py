@@ -341,6 +341,7 @@ def renamed(name: str) -> str | None:
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 
+EXCHANGES = "to half float double bfloat16 type to_empty"
 SPREAD = "torch.nn.parallel.DistributedDataParallel"
 SPREADS = (
     "torch.nn.DataParallel",
@@ -390,6 +391,7 @@ LIBRARY = Library(
         "spreads a module": SPREADS,
         "loss": tuple(name for name in table().modules if name.endswith("Loss")),
         "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),
+        "exchanges data": tuple(f"{MODULE}.{n}" for n in EXCHANGES.split()),
         "state of a module": (f"{MODULE}.state_dict",),
         "loads state": (f"{MODULE}.load_state_dict",),
     },

@@ -102,7 +102,9 @@ class Asked:
             return
         init, kept = self.at.functions.running(), self.at.notebook.kept
         found = None
-        if len(set(made)) == 1 and UNKNOWN not in (value, *options(before)):  # which may be another one
+        if (
+            len(set(made)) == 1 and value is not UNKNOWN and UNKNOWN not in options(before)
+        ):  # which may be another one
             if (
                 isinstance(value, Tensor)
                 and owner.cls is not None

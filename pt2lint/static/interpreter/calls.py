@@ -352,7 +352,7 @@ class Calls:
             frame.guards += self.at.conditions.asked.of_given(call.node, args, frame)
         sorts = self.at.types.sorts(args, call.kwargs, call.receiver)
         leaves = leaves_in(args, call.kwargs, call.receiver)
-        owner = call.receiver
+        owner = call.receiver if "exchanges data" in entry.roles else None
         if owner is not None and not isinstance(owner, Tensor) and not self.roots.weights.are_none(owner):
             leaves["weights"] = "maybe"
         about = _what_it_is_about(entry, call)

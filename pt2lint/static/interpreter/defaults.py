@@ -359,7 +359,9 @@ class Defaults:
         if under is None or not line <= origin <= (value.end_lineno or 0):
             return None
         found = self._asks_option(_Made(cls, home, init, []), *under)
-        return found if found is None else (_kept_as(found[0], init), *found[1:])
+        if found is None:
+            return None
+        return (_kept_as(found[0], init), *found[1:])
 
     def listed_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
         """The same of a list of parts, which `__init__` fills otherwise with another option."""

@@ -554,18 +554,16 @@ def _given_to_compile(value: Value) -> int:
 def _hands_back(function: FunctionNode | ast.Lambda) -> str:
     """The parameter that a function returns as it was given, whatever it does with it: `config["n"] = 10; return
     config`; "" if it returns anything else."""
-    if (
-        not isinstance(function, ast.FunctionDef)
-        or not isinstance(function.body[-1], ast.Return)
-        or yields(function)
-    ):
+    given = {each.arg for each in parameters_in(function.args)}
+    if not given or not isinstance(function, ast.FunctionDef):
+        return ""
+    if not isinstance(function.body[-1], ast.Return) or yields(function):
         return ""
     names = {
         each.value.id if isinstance(each.value, ast.Name) else "" for each in parts(function, ast.Return)
     }
     name = names.pop()
-    given = any(each.arg == name for each in parameters_in(function.args))
-    return name if given and not names and name not in binds(function) else ""
+    return name if name in given and not names and name not in binds(function) else ""
 
 
 def _definition(which: Any) -> Any:
