@@ -94,8 +94,6 @@ KEEPS_WRAPPER = (
 AVERAGES = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 MOMENTUM = "Give it a number: `momentum=0.1` is what torch takes by default"
 TEST_NORM = "Leave it out, and test the norm that the function returns outside the compiled code"
-AROUND = "Dynamo does not trace what it does around the module inside"
-INSIDE = "Compile the module itself before it is wrapped, and call the wrapper from code that is not compiled"
 ONE_EACH = (
     "Take a norm that needs no other process: `nn.GroupNorm`, or `nn.BatchNorm2d` where batches are large"
 )
@@ -162,9 +160,7 @@ def forward(call: Call) -> Value:
         call.note("call breaking", details={"why": AVERAGED, "when": "self.training", "instead": MOMENTUM})
     if call.name == "torch.nn.SyncBatchNorm":
         call.note("call breaking", details={"why": SYNCED, "when": "self.training", "instead": ONE_EACH})
-    if call.name == SPREAD:  # measured on 2.6, 2.9, 2.13 and 2.15
-        call.note("call breaking", details={"why": AROUND, "instead": INSIDE})
-    words = table().modules.get(call.name, "any")
+    words = table().modules[call.name]
     last, first = call.name.rsplit(".", 1)[-1], call.args[0] if call.args else UNKNOWN
     if words in ("container", "any"):
         return UNKNOWN
@@ -342,11 +338,10 @@ def renamed(name: str) -> str | None:
 
 
 EXCHANGES = "to half float double bfloat16 type to_empty"
-SPREAD = "torch.nn.parallel.DistributedDataParallel"
 SPREADS = (
     "torch.nn.DataParallel",
     "torch.nn.parallel.DataParallel",
-    SPREAD,
+    "torch.nn.parallel.DistributedDataParallel",
     "torch.nn.parallel.distributed.DistributedDataParallel",
     "torch.distributed.fsdp.FullyShardedDataParallel",
     "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
@@ -357,7 +352,7 @@ LIBRARY = Library(
     closed=True,
     objects=True,
     returns=RETURNS,
-    modules={**table().modules, SPREAD: "any"},
+    modules=table().modules,
     roles={
         "recurrent": RECURRENT,
         "module base": (MODULE, "torch.nn.modules.module.Module", "torch.jit.ScriptModule"),
@@ -406,7 +401,7 @@ LIBRARY = Library(
         f"{MODULE}.zero_grad": walked,
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
-        SPREAD: parallel,
+        "torch.nn.parallel.DistributedDataParallel": parallel,
         "torch.optim.swa_utils.AveragedModel": averaged,
     },
     tensor_first=first_is_tensor,

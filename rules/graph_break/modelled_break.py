@@ -37,9 +37,6 @@ class ModelledBreak(GraphBreak):
     Compiled code makes no objects of pydantic's models and data classes, nor of classes under `@attrs.frozen`; what is
     read of one that was there before is traced.
 
-    A `DistributedDataParallel` that compiled code calls breaks it around the module inside (GB0156, GB0007): compile
-    that module, and call the wrapper from outside ([PTS307](PTS307.md)).
-
     Before torch 2.10 `clip_grad_norm_`, `clip_grad_value_` and `get_total_norm` end it (GB0208), and so does
     `torch.full(size, t)` with a tensor as its value (GB0033; measured on 2.6 and 2.9, fine on 2.11).
 

@@ -704,35 +704,6 @@ def test_a_norm_that_several_processes_share() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("called", "told"), [("model", True), ("model.module", False)])
-def test_a_module_that_is_spread(called: str, told: bool) -> None:
-    torch = pytest.importorskip("torch")
-    code = (
-        "import torch\nimport torch.distributed as dist\n"
-        "dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
-        "model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 4))\n"
-        f"def f(x):\n    return {called}(x * 2) + 1\n"
-        "compiled = torch.compile(f)\n"
-    )
-    found = lint(["m.py"], None, {"m.py": code}).findings
-    assert [(f.code, f.line) for f in found] == ([("PTB187", 6)] if told else [])
-    names: dict[str, Any] = {}
-    graphs: list[Any] = []
-
-    def backend(graph: Any, inputs: Any) -> Any:
-        graphs.append(graph)
-        return graph.forward
-
-    torch._dynamo.reset()
-    try:
-        exec(code, names)
-        torch.compile(names["f"], backend=backend)(torch.ones(2, 4))
-    finally:
-        torch.distributed.destroy_process_group()
-    assert (len(graphs) > 1) is told
-
-
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("made", "given", "told"),
     [
