@@ -153,6 +153,7 @@ class Rule:
     asks_kinds: ClassVar[bool] = True  # of expressions (FunctionCode.kinds), as most repairs do
     # About what no graph holds, however it is written: see `is_aside`.
     aside: ClassVar[Literal["", "always", "row by row"]] = ""
+    uncompiled: ClassVar[str] = ""  # why every finding is a note where nothing says that it is compiled
     severity: Severity = "warning"
     graph_breaks: ClassVar[tuple[str, ...]] = ()
     # What to write by hand where nothing repairs it, by how the operation's name begins ("" for any): a clause.
@@ -185,7 +186,7 @@ class Rule:
     def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
         """Why the finding is a note where nothing says that the operation is compiled, "" if it is none; `repaired`: a
         repair is offered that an editor can write."""
-        return ASIDE if self.is_aside(node, op) and not repaired else ""
+        return self.uncompiled or (ASIDE if self.is_aside(node, op) and not repaired else "")
 
     def led_to(self, op: Op, place: str, message: str) -> Op:
         """The operation with one more step in its flow, at that place ("PATH:LINE"), where one is named."""

@@ -66,6 +66,7 @@ class CacheBySize(Rule):
 
     code = "PTR214"
     name = "cache-by-size"
+    uncompiled = UNCOMPILED
     instead = MappingProxyType(
         {
             "": "Compute it at each call, which the compiler fuses; or fill one for the largest size in "
@@ -75,9 +76,6 @@ class CacheBySize(Rule):
     about_guards = True
     asks_what_is_left = True
     ops = ("keep by size",)
-
-    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
-        return UNCOMPILED
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         op = op._replace(rare="" if op.rare == "once" else op.rare)  # once for each size: that is the cost

@@ -92,6 +92,7 @@ class CollectiveGradient(Rule):
 
     code = "PTS355"
     name = "collective-gradient"
+    uncompiled = UNCOMPILED
     ops = ("collect with gradient",)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
@@ -167,9 +168,6 @@ class CollectiveGradient(Rule):
                 self.edit(given, f"{text}.detach()"),
             )
         ]
-
-    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
-        return UNCOMPILED
 
     def carries(self, value: cst.CSTNode, around: cst.FunctionDef, seen: set[str]) -> bool:
         """Whether a value is computed of what the function is given, by what passes gradients on."""

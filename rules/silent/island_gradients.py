@@ -79,6 +79,7 @@ class IslandGradients(Rule):
 
     code = "PTS354"
     name = "island-gradients"
+    uncompiled = UNCOMPILED
     severity = "note"
     instead = MappingProxyType(
         {
@@ -110,9 +111,6 @@ class IslandGradients(Rule):
                 f"the gradients of {self.quote(product)} are rounded as if it had not left autocast, where that is on "
                 "around the call: compiled code goes back under the autocast that it was called in",
             )
-
-    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
-        return UNCOMPILED
 
     def island(self, node: cst.CSTNode) -> cst.With | None:
         """The `with` that leaves autocast; None where nothing has gradients, or the same function has entered autocast

@@ -73,6 +73,7 @@ class LostRounding(Rule):
 
     code = "PTS351"
     name = "lost-rounding"
+    uncompiled = UNCOMPILED
     ops = calls("torch.Tensor", "to half bfloat16")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
@@ -99,9 +100,6 @@ class LostRounding(Rule):
                 f"{self.quote(wide)} is not rounded where it is compiled: Inductor drops the conversion to half "
                 "precision",
             )
-
-    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
-        return UNCOMPILED
 
     def rounds(self) -> bool:
         """Whether the file compiles with backends alone that leave roundings as they are."""
