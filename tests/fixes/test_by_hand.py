@@ -229,6 +229,33 @@ def test_what_is_said_where_values_decide_waits_for_the_branch(test: str, body: 
 
 
 @pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["if x.shape[0] != 3:", "    print('three', x.shape)", "    assert x.shape[0] == 3"], "Leave it:"),
+        (["if x.shape[0] != 3:", "    x = x + 1", "    print('three')", "    assert len(x) == 3"], ""),
+        (
+            ["n = int(lengths.max())", "if n > 3:", "    print(f'{n}')", "    n = 3", "x = x[:, :n]"],
+            "Mend what reads the number first",
+        ),
+        (["n = int(lengths.max())", "if n > 3:", "    print(f'{n}')"], ""),
+        (["n = x.shape[0]", "if n > 3:", "    print(f'{n}')", "    n = 3", "x = x[:, :n]"], ""),
+    ],
+)
+def test_a_message_is_left_that_no_guard_keeps_in_a_graph(
+    lines: list[str], told: str, tmp_path: Path
+) -> None:
+    """Before an assertion that is all the block does besides, or below a test of a number that is read for more."""
+    text = HEAD + "".join(f"        {line}\n" for line in [*lines, "return self.layer(x)"])
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
+    fixes = next(one for one in found if one.code == "PTB101").fixes
+    if told:
+        assert [fix.description.startswith(told) for fix in fixes] == [True]
+    else:
+        assert any(fix.is_workaround and fix.edits for fix in fixes)
+
+
+@pytest.mark.parametrize(
     ("line", "told"),
     [
         (

@@ -58,6 +58,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
         return (told("Leave it: what runs there ends in an error, and no graph goes on from it"),)
     if _values_decide(function, node):
         return (told("Mend the branch around it first: that ends the graph before this is reached"),)
+    if _number_decides(function, node):
+        return (told("Mend what reads the number first, of which the branch around it asks"),)
     if _is_for_debugging(function, node):
         return (
             told(
@@ -78,7 +80,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 
 
 def _before_an_error(function: FunctionCode, node: cst.Call) -> bool:
-    """Whether what is printed or logged is the last word before a `raise`, or the end of the program, in its block."""
+    """Whether what is printed or logged is the last word before a `raise`, or the end of the program, in its block; or
+    before an assertion, where the block does no more."""
     statement = statement_of(function, node)
     block = function.parent(statement) if statement is not None else None
     if not isinstance(block, cst.IndentedBlock) or isinstance(function.parent(block), cst.FunctionDef):
@@ -87,6 +90,8 @@ def _before_an_error(function: FunctionCode, node: cst.Call) -> bool:
     small = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else None
     if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
         return source(function, small.value.func) in ("exit", "sys.exit", "os._exit")
+    if isinstance(small, cst.Assert):
+        return all(says(function, one) for one in block.body[:-1])
     return isinstance(small, cst.Raise)
 
 
@@ -103,6 +108,22 @@ def _values_decide(function: FunctionCode, node: cst.Call) -> bool:
     ]
     asked = [(op.line, op.column) for op in function.ops if op.name in _VALUES]
     return any(test[:2] <= at < test[2:] for test in tests for at in asked)
+
+
+def _number_decides(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether it stands in a branch on a number that the function reads out of a tensor, and reads not for this alone:
+    the graph ends there however the message is written."""
+    statement, owner = statement_of(function, node), enclosing_function(function, node)
+    if statement is None or owner is None:
+        return False
+    tests = [one.test for one in ancestors(function, node) if isinstance(one, cst.If)]
+    asked = {name for test in tests for name in reads(test)}
+    left_out = _left_out_together(function, _alone(function, statement)) if asked else []
+    for one in walk(owner.body) if asked else ():
+        kept = assigned(one) if isinstance(one, cst.SimpleStatementLine) else None
+        if kept is not None and kept[0] in asked and one not in left_out and _breaks(function, kept[1]):
+            return True
+    return False
 
 
 def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
@@ -409,6 +430,20 @@ def says(function: FunctionCode, statement: cst.CSTNode) -> bool:
 _READS = words("item tolist float int round len str detach cpu numpy") | SAME | TO_BOOL | TO_FLOAT | TO_INT
 
 
+def _alone(function: FunctionCode, statement: Statement) -> Statement:
+    """The `if` around a message that does nothing else; else the message."""
+    block = function.parent(statement)
+    outer = function.parent(block) if block is not None else None
+    if (
+        isinstance(outer, cst.If)
+        and outer.orelse is None
+        and outer.body is block
+        and all(one is statement or says(function, one) for one in outer.body.body)
+    ):
+        return outer
+    return statement
+
+
 def _left_out_together(function: FunctionCode, statement: Statement) -> list[Statement]:
     """The statement with the messages right before and behind it, and what reads a number right before for them alone:
     one guard is for all."""
@@ -509,17 +544,7 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     if not isinstance(only, cst.Expr) or only.value is not node:
         return Refusal("the call's result is used")
     name, imports = torch_name(function, "torch.compiler.is_compiling")
-    block = function.parent(statement)
-    outer = function.parent(block) if block is not None else None
-    alone: Statement = statement
-    if (
-        isinstance(outer, cst.If)
-        and outer.orelse is None
-        and outer.body is block
-        and all(one is statement or says(function, one) for one in outer.body.body)
-    ):
-        alone = outer
-    first, *more = _left_out_together(function, alone)
+    first, *more = _left_out_together(function, _alone(function, statement))
     new: dict[cst.CSTNode, New] = dict.fromkeys(more)
     edits: list[Edit] = []
     around = function.parent(first)
