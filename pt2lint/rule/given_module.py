@@ -18,6 +18,11 @@ def severity(op: Op) -> Severity | None:
     return None if op.detail("compiles") == "yes" else "note"
 
 
+def told_alone(op: Op) -> bool:
+    """Whether a fix is told and not written: as far as one can see nothing is compiled, and few would want the code."""
+    return severity(op) is not None
+
+
 def inside(name: str) -> str:
     """The module inside of the wrapper of torch.compile, where there is one."""
     return f'getattr({name}, "_orig_mod", {name})'

@@ -8,7 +8,7 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.rewrite import New, ancestors, rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import inside, severity
+from pt2lint.rule.given_module import inside, severity, told_alone
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import is_name, parameters_in, walk
 
@@ -113,7 +113,9 @@ class IsinstanceOfCompiled(Rule):
                 f"{self.quote(node)} leaves on `{name}` what torch.compile wrapped around it: that is no instance of "
                 "the others, and its `_orig_mod` is the module"
             )
-            self.report(node, op, says, severity=severity(op), fixes=self.unwrapped(node, name, inner))
+            self.report(
+                node, op, says, severity=severity(op), fixes=self.unwrapped(node, name, inner, told_alone(op))
+            )
             return
         fix = None
         call = node.left if isinstance(node, cst.Comparison) else node
@@ -140,7 +142,9 @@ class IsinstanceOfCompiled(Rule):
                 and one.args[0].value.deep_equals(call.args[0].value)
             }
             fix = self.fix(
-                "Ask the module inside the wrapper, where there is one.", *rewrite(self.function, asked)
+                "Ask the module inside the wrapper, where there is one.",
+                *rewrite(self.function, asked),
+                by_hand=told_alone(op),
             )
         says = f"{self.quote(node)} is False of a module that torch.compile wrapped: it is refused"
         if op.detail("outcome"):
@@ -163,7 +167,7 @@ class IsinstanceOfCompiled(Rule):
         known = said.get(self.text(test.args[0].value)) == self.text(test.args[1].value)
         return (bool(said) or around.returns is not None) and not known
 
-    def unwrapped(self, node: cst.CSTNode, name: str, inner: str) -> list[Fix]:
+    def unwrapped(self, node: cst.CSTNode, name: str, inner: str, by_hand: bool) -> list[Fix]:
         """The wrapper taken off before and after: it may be around the others, or inside of them."""
         statement = self.function.parent(node)
         if isinstance(statement, cst.Return | cst.Assign) and name.isidentifier():
@@ -173,7 +177,7 @@ class IsinstanceOfCompiled(Rule):
             start = Edit(
                 self.function.path, line, column, line, column, f"{name} = {inner}\n" + " " * (column - 1)
             )
-            return [self.fix("Take the wrapper of torch.compile off, too.", start)]
+            return [self.fix("Take the wrapper of torch.compile off, too.", start, by_hand=by_hand)]
         from pt2lint.fixes.arms import leaves  # loads LibCST
 
         if not isinstance(statement, cst.While | cst.If) or not name.isidentifier():
@@ -188,7 +192,7 @@ class IsinstanceOfCompiled(Rule):
         before = Edit(self.function.path, line, column, line, column, text + " " * (column - 1))
         after = Edit(self.function.path, end_line + 1, 1, end_line + 1, 1, " " * (column - 1) + text)
         edits = [before] if isinstance(statement, cst.If) and leaves(statement) else [before, after]
-        return [self.fix("Take the wrapper of torch.compile off, too.", *edits)]
+        return [self.fix("Take the wrapper of torch.compile off, too.", *edits, by_hand=by_hand)]
 
     def runs_after(self, statement: cst.CSTNode, name: str) -> bool:
         """Whether the name, which would no more be what was compiled, is called behind the statement or kept."""

@@ -8,7 +8,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.rewrite import line, rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import ask_original, severity
+from pt2lint.rule.given_module import ask_original, severity, told_alone
 from pt2lint.rule.syntax import function_around, names
 from pt2lint.rule.tree import is_name, walk
 
@@ -240,7 +240,7 @@ class PrefixedNames(Rule):
             f"{self.quote(node)} is {what} where torch.compile wrapped the module, or the part of it: such names "
             "have `_orig_mod.` in them",
             severity=severity(op),
-            fixes=[] if self.is_key(node, name) else self.without_prefix(node, name),
+            fixes=[] if self.is_key(node, name) else self.without_prefix(node, name, told_alone(op)),
         )
 
     def is_applied(self, node: cst.CSTNode) -> bool:
@@ -285,7 +285,7 @@ class PrefixedNames(Rule):
                 return True
         return False
 
-    def without_prefix(self, node: cst.CSTNode, name: str) -> list[Fix]:
+    def without_prefix(self, node: cst.CSTNode, name: str, by_hand: bool) -> list[Fix]:
         """All that the condition asks of the name, and not this test alone: `name == one or re.match(one, name)`. Where
         the loop goes on to ask for it, or takes it apart (`int(name.split(".")[1])`), the name itself."""
         says = "Take the prefix out of the name."
@@ -309,8 +309,8 @@ class PrefixedNames(Rule):
                 return []  # without the prefix it may be another key
             plain_name = line(f'{name} = {name}.replace("_orig_mod.", "")')
             edits = rewrite(self.function, {statements[here]: [plain_name, statements[here]]})
-            return [self.fix(says, *edits)]
-        return [self.fix(says, *rewrite(self.function, dict.fromkeys(used, plain)))]
+            return [self.fix(says, *edits, by_hand=by_hand)]
+        return [self.fix(says, *rewrite(self.function, dict.fromkeys(used, plain)), by_hand=by_hand)]
 
     def ends(self, used: cst.Name) -> bool:
         """`name.endswith(".bias")`: the last part of a name, which no prefix parts."""

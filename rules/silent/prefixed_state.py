@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import ask_original, inside, loaded_back, severity
+from pt2lint.rule.given_module import ask_original, inside, loaded_back, severity, told_alone
 from pt2lint.rule.syntax import names
 
 DECIDES = ("_orig_mod", "compile")
@@ -225,6 +225,7 @@ class PrefixedState(Rule):
                     self.fix(
                         "Ask the original, where there is a wrapper.",
                         self.edit(node.func.value, inside(name)),
+                        by_hand=told_alone(op),
                     )
                 ],
             ),
@@ -252,7 +253,7 @@ class PrefixedState(Rule):
                     "Take the prefix out of the keys, and load into the module inside the wrapper.",
                     self.edit(node.func.value, inside(name)),
                     self.edit(state, plain),
-                    by_hand=severity(op) is not None,  # as far as one can see nothing is compiled
+                    by_hand=told_alone(op),
                 )
             ],
         )
@@ -268,7 +269,9 @@ class PrefixedState(Rule):
             f"{self.quote(node)} takes off what DistributedDataParallel puts before the keys, and leaves `_orig_mod.` "
             "where torch.compile wrapped the module that was saved",
             severity="note",
-            fixes=[self.fix("Take that prefix off, too.", fix)] if op.detail("does") != "startswith" else [],
+            fixes=[self.fix("Take that prefix off, too.", fix, by_hand=told_alone(op))]
+            if op.detail("does") != "startswith"
+            else [],
         )
 
     def replaced(self, node: cst.CSTNode, op: Op) -> None:

@@ -301,7 +301,8 @@ class Misuse:
             ):
                 self.at.notebook.note(node, "load plain state", frame, details={"from": "compiled"})
             elif given is not None and self.is_from_elsewhere(given, state, frame):
-                words: dict[str, str] = {"name": ast.unparse(node.func.value), "compiles": "yes"}
+                compiles = "yes" if frame.module.says("compile(") else "no"
+                words: dict[str, str] = {"name": ast.unparse(node.func.value), "compiles": compiles}
                 self.at.notebook.note(node, "load of given", frame, details=words)
             return
         asks = self.at.models.last_words("state of a module")
