@@ -99,10 +99,12 @@ def one_long(function: FunctionCode, node: cst.Subscript) -> Repaired:
         return Refusal("the place is not known to be a number in a tensor")
     taken = cst.Index(cst.parse_expression(f"{in_parentheses(source(function, low))}[None]"))
     edits = rewrite(function, {rows[0]: taken})
-    sure = is_scalar(function, low)
+    into = isinstance(function.parent(node), cst.AssignTarget)  # a slice converts what has another dtype
+    sure = is_scalar(function, low) and not into
+    dtype = ", and that what is written has the dtype" if into else ""
     return fix(
         f"Take the row by the tensor itself instead of the number in it. It assumes that `{source(function, low)}` has "
-        "no dimensions and lies within.",
+        f"no dimensions and lies within{dtype}.",
         edits,
         *(() if sure else ("once proven",)),
         "whole numbers",

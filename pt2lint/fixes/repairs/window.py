@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix
+from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.condition import definition, read_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect
@@ -58,7 +60,8 @@ def at_tensor(function: FunctionCode, node: cst.Subscript) -> Repaired:
         named = [use.node for use in uses(owner.body) if use.name == window.upper.value]
         if len(named) == 2:  # bound, and read here: the end is told by nothing any more
             made[_line_of(function, named[0])] = None
-    return fix(_says(source(function, low)), (*imports, *rewrite(function, made)), "whole numbers")
+    traits = _traits(function, [node])
+    return fix(_says(source(function, low), traits), (*imports, *rewrite(function, made)), *traits)
 
 
 def _line_of(function: FunctionCode, name: cst.CSTNode) -> cst.CSTNode:
@@ -86,6 +89,7 @@ def kept_as_start(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaire
         raise Refused(f"`{name.value}` is used before")
     made: dict[cst.CSTNode, New] = {node: at}
     imports: tuple[Edit, ...] = ()
+    windows: list[cst.Subscript] = []
     written: cst.CSTNode | None = None
     for use in rest:
         if written is not None:
@@ -97,6 +101,7 @@ def kept_as_start(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaire
                 raise Refused("a bound is computed of the number in another way")
             places, imports = _places(function, low, length)
             made[window] = cst.Index(cst.parse_expression(places))
+            windows.append(subscript)
             continue
         target = _counted_into(function, use.node, kind)
         if isinstance(target, cst.Subscript) and _base(target).deep_equals(_base(at)):
@@ -107,7 +112,8 @@ def kept_as_start(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaire
         raise Refused("no window starts there")
     if _may_change(function, owner, node, _base(at), written):
         raise Refused("the tensor may be changed before the number is used")
-    return fix(_says(name.value), (*imports, *rewrite(function, made)), "whole numbers")
+    traits = _traits(function, windows)
+    return fix(_says(name.value, traits), (*imports, *rewrite(function, made)), *traits)
 
 
 def _counted_into(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> cst.BaseExpression:
@@ -148,10 +154,18 @@ def _may_change(
     return False
 
 
-def _says(start: str) -> str:
+def _traits(function: FunctionCode, windows: Sequence[cst.Subscript]) -> tuple[Trait, ...]:
+    """A window that is written into waits for its proof: a slice takes another dtype, as under autocast, and converts
+    it, and places refuse it."""
+    into = any(isinstance(function.parent(one), cst.AssignTarget) for one in windows)
+    return ("once proven", "whole numbers") if into else ("whole numbers",)
+
+
+def _says(start: str, traits: Sequence[Trait]) -> str:
+    dtype = ", and that what is written has its dtype" if "once proven" in traits else ""
     return (
         f"Compute the places of the window in the graph, instead of reading its start out of the tensor. It assumes "
-        f"that `{start}` is one whole number and that the window lies within."
+        f"that `{start}` is one whole number and that the window lies within{dtype}."
     )
 
 
