@@ -77,7 +77,10 @@ def names_no_device(function: FunctionCode, value: cst.CSTNode) -> bool:
 
 
 # What is made anew, of sizes: by a function of torch, and by a method.
-_MADE = {f"torch.{name}" for name in LIKE | words("zeros ones full empty rand randn")}
+_MADE = {
+    f"torch.{name}"
+    for name in LIKE | words("zeros ones full empty rand randn Tensor FloatTensor DoubleTensor")
+}
 _MADE_BY = words("new_zeros new_ones new_full new_empty")
 
 

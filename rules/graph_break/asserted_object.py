@@ -103,7 +103,11 @@ class AssertedObject(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         if isinstance(node, cst.Name | cst.Attribute | cst.Subscript | cst.Call):
+            text = self.text(node)
             if self.asks == "length":
-                yield self.fix("Ask for its length.", self.edit(node, f"len({self.text(node)}) > 0"))
+                yield self.fix("Ask for its length.", self.edit(node, f"len({text}) > 0"))
             elif self.asks == "there":
-                yield self.fix("Ask whether it is there.", self.edit(node, f"{self.text(node)} is not None"))
+                yield self.fix("Ask whether it is there.", self.edit(node, f"{text} is not None"))
+            elif self.asks and not isinstance(node, cst.Call):
+                asked = f"{text} is not None and len({text}) > 0"
+                yield self.fix("Ask whether it is there, and for its length.", self.edit(node, asked))

@@ -972,3 +972,47 @@ def test_other_elements_are_left(before):
 def test_an_element_that_is_set_is_left():
     code = function_code(PLACES.replace("return x + 1, RESULT", "x[p.item()] = 1.0"))
     assert isinstance(index.by_tensor(code, calls(code, "p.item")), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("value", "asked"),
+    [
+        ("torch.nn.ModuleList([torch.nn.ReLU()])", "len(self.nets) > 0"),
+        (
+            "torch.nn.ModuleList([torch.nn.ReLU()]) if deep else None",
+            "self.nets is not None and len(self.nets) > 0",
+        ),
+    ],
+)
+def test_the_length_of_what_may_be_none_is_not_asked_alone(value, asked, tmp_path):
+    """`len(None)` raises another error."""
+    text = (
+        "import torch\n\nclass M(torch.nn.Module):\n    def __init__(self, deep):\n        super().__init__()\n"
+        f"        self.nets = {value}\n    def forward(self, x):\n        assert self.nets\n        return x + 1\n"
+    )
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
+    [fix] = next(one for one in found if one.code == "PTB116").fixes
+    assert [edit.text for edit in fix.edits] == [asked]
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "wait"),
+    [
+        (window.at_tensor, "x[:, k : k + n] = y", True),
+        (window.at_tensor, "y = x[:, k : k + n]", False),
+        (index.one_long, "x[:, k : k + 1] = y", True),
+    ],
+)
+def test_what_is_written_at_places_waits_for_its_proof(made, code, wait):
+    """A slice converts what has another dtype, and places refuse it."""
+    queue, half = torch.zeros(2, 4), torch.ones(2, 2, dtype=torch.half)
+    queue[:, 1:3] = half
+    with pytest.raises(RuntimeError, match="dtypes match"):
+        queue[:, torch.tensor([1, 2])] = half
+    head = "def f(x: torch.Tensor, y: torch.Tensor, k: torch.Tensor, n: int):\n    "
+    read = function_code(lines("k = k.argmax()", code, head=head))
+    fix = made(read, nodes(read, cst.Subscript)[0])
+    assert isinstance(fix, Fix)
+    assert fix.waits_for_proof == wait
+    assert ("has its dtype" in fix.description or "has the dtype" in fix.description) == wait

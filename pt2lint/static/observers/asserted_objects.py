@@ -28,6 +28,8 @@ class AssertedObjects:
         kinds = {self.kind(o) for o in given}
         if given and "" not in kinds:
             asks = {self.asks(o) for o in given}
+            if asks == {"length"} and len(given) < len(options(value)):
+                asks = {"there, and length"}
             details = {"what": min(kinds), "asks": asks.pop() if len(asks) == 1 else ""}
             self.at.notebook.note(asked, OP, frame, details=details)
 
