@@ -2,8 +2,8 @@
 
 A comment goes with the statement that takes the place of its own: one that does the same or binds the same name, else
 the first. It stands above that statement, or at its end where it stood at an end and is the only one. A comment that
-speaks to a tool about its line (`# type: ignore`, `# noqa`, `# pragma: no cover`) stays on the line that keeps most of
-that line's code.
+speaks to a tool about its line (`# type: ignore`, `# noqa`, `# pragma: no cover`) stays on the line that has all of
+that line's code; where none has, it would speak of something else, and the rewrite is refused.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ class Comment:
     column: int
     text: str
     alone: bool
+
+
+def speaks_to_tool(comment: str) -> bool:
+    """Whether a tool reads the comment at the line that it reports of."""
+    return _MARK.match(comment) is not None
 
 
 @lru_cache(maxsize=16)  # several fixes of one function are looked at one after the other
@@ -77,8 +82,9 @@ def carry(
     became: Mapping[cst.CSTNode, Sequence[cst.CSTNode]],
     code: str,
     stale: Sequence[str],
-) -> str:
-    """The code of `after` with the comments that `before`, whose code is `code`, has more, but for the stale ones.
+) -> str | None:
+    """The code of `after` with the comments that `before`, whose code is `code`, has more, but for the stale ones; None
+    where one speaks to a tool about a line that is gone.
 
     `became` says of each replaced node what stands in its place (nothing where it was removed), and of each node
     around one what it was built anew as.
@@ -119,8 +125,9 @@ class _Carrier:
         )  # of these, what stood before the comments of the next statement
         self.width = max(_WIDTH, *map(len, self.old_lines))
 
-    def put(self, gone: Sequence[Comment], text: str) -> str:
-        """The new text with the comments: above their statements, at their ends, or on the lines they speak of."""
+    def put(self, gone: Sequence[Comment], text: str) -> str | None:
+        """The new text with the comments: above their statements, at their ends, or on the lines they speak of; None
+        where one of these is gone."""
         lines = text.split("\n")
         targets: dict[cst.CSTNode, list[Comment]] = {}
         for comment in gone:
@@ -133,11 +140,13 @@ class _Carrier:
         for target, given in targets.items():
             start, end = self.span(target)
             places = [n for n in range(start, end + 1) if n in free]
-            own = [one for one in given if one in self.orphans or not places or not _MARK.match(one.text)]
+            own = [one for one in given if one.alone or not speaks_to_tool(one.text)]
             for one in given:
                 if one not in own:
-                    code = self.old_lines[one.line - 1][: one.column]
-                    ends.append((_closest(code, lines, places), one.text))
+                    place = _with_code(self.old_lines[one.line - 1][: one.column], lines, places)
+                    if place is None or one in self.orphans:
+                        return None
+                    ends.append((place, one.text))
             simple = isinstance(target, cst.SimpleStatementLine) and start == end
             if simple and len(own) == 1 and self.at_end(own[0]) and own[0] not in self.orphans:
                 line = lines[start - 1].rstrip("\r")
@@ -334,10 +343,10 @@ def _ends(text: str) -> set[int]:
     return found
 
 
-def _closest(code: str, lines: Sequence[str], among: Sequence[int]) -> int:
-    """The line that shares most words with the code, the first of several."""
+def _with_code(code: str, lines: Sequence[str], among: Sequence[int]) -> int | None:
+    """The first line that has all words of the code."""
     words = Counter(re.findall(r"\w+", code))
-    return max(among, key=lambda n: ((words & Counter(re.findall(r"\w+", lines[n - 1]))).total(), -n))
+    return next((n for n in among if words <= Counter(re.findall(r"\w+", lines[n - 1]))), None)
 
 
 def _with_end(line: str, comment: str) -> str:

@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from pt2lint.fixes.comments import speaks_to_tool
+
 _OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _FSTRING = tuple(
     getattr(tokenize, name) for name in ("FSTRING_START", "TSTRING_START") if hasattr(tokenize, name)
@@ -51,10 +53,15 @@ class _Part(NamedTuple):
 def broken(line: str, limit: int, step: str) -> list[str]:
     """The line, or the lines it is broken into so that each has at most `limit` characters where that can be.
 
-    `step` is what one level is indented by. A line that is no whole statement, or holds a comment, stays.
+    `step` is what one level is indented by. A line that is no whole statement stays. A comment at its end stays there,
+    and so does the line where that speaks to a tool about it.
     """
     text = line.strip()
     indent = line[: len(line) - len(line.lstrip())]
+    if len(line) > limit and (parted := _parted(text)) is not None:
+        code, comment = parted
+        *more, last = broken(indent + code, limit, step)
+        return [line] if not more or speaks_to_tool(comment) else [*more, f"{last}  {comment}"]
     if len(line) <= limit or not _is_statement(text):
         return [line]
     if isinstance(_parsed(text), ast.BoolOp | ast.BinOp | ast.Compare | ast.IfExp):  # brackets are around it
@@ -62,6 +69,14 @@ def broken(line: str, limit: int, step: str) -> list[str]:
         return found if _same("(" + "\n".join(found) + ")", text) else [line]
     found = _Breaker(limit, step).statement(text, indent)
     return found if _same("\n".join(one[len(indent) :] for one in found), text) else [line]
+
+
+def _parted(text: str) -> tuple[str, str] | None:
+    """The code and the comment at its end; None where there is not both."""
+    at = next((token.start for token in _tokens(text) if token.type == tokenize.COMMENT), None)
+    if at is None or at[0] != 1 or not text[: at[1]].strip():
+        return None
+    return text[: at[1]].rstrip(), text[at[1] :]
 
 
 def _is_statement(text: str) -> bool:

@@ -69,6 +69,8 @@ _DEAD_NAME = Edit("", 0, 0, 0, 0, "dead")
 _NO_IMPORT = Edit("", 0, 0, 0, 0, "")
 # In place of the import of a name that the oldest torch on which the project says it runs does not have.
 _TOO_NEW = Edit("", 0, 0, 0, 0, "new")
+# In place of what would leave a comment that speaks to a tool about its line without that line.
+_NO_LINE = Edit("", 0, 0, 0, 0, "line")
 _SINCE = {
     "torch._higher_order_ops.print": (2, 13),
     "torch.compiler.is_compiling": (2, 1),
@@ -99,6 +101,8 @@ def fix(
         return Refusal("the file imports torch under a condition only")
     if _TOO_NEW in found:
         return Refusal("the project says that it runs on a torch that does not have it")
+    if _NO_LINE in found:
+        return Refusal("a comment speaks to a tool about a line that would go")
     if _DEAD_NAME in found:
         return Refusal("what made a name that nothing would read any more may have an effect")
     begins = next((text for trait, text in _BEGINS.items() if trait in traits), "")
@@ -123,7 +127,7 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     Comments of what is replaced go with what takes its place (`pt2lint.fixes.comments`), but for those of a statement
     that goes which say how it is compiled.
     New lines that are too long are broken. An assignment whose name nothing reads any more goes too; where its value
-    may have an effect, `fix` refuses what the edits are part of.
+    may have an effect, or a comment speaks to a tool about a line that goes, `fix` refuses what the edits are part of.
     """
     module, code = function.module, function.code
     spend(4 * len(code))
@@ -146,6 +150,8 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     carried = carry(
         function.written, made, replacing.became, plain_code, [comment.value for comment in stale]
     )
+    if carried is None:
+        return (_NO_LINE,)
     after = carried.removesuffix("\n").split("\n")[header:]
     replaced_ = [function.range(node) for node in (*new, *stale)]
     file = file_of(function)

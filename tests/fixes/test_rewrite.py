@@ -10,7 +10,7 @@ import pytest
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import File
 from pt2lint.fixes.loss import what_is_lost
-from pt2lint.fixes.rewrite import rewrite, statements
+from pt2lint.fixes.rewrite import Refusal, fix, rewrite, statements
 from tests.fixes.lab import function_code, nodes
 from tests.linting import findings
 
@@ -77,12 +77,12 @@ def test_comments_go_with_the_statement_that_takes_their_place():
         """
         def f(x):
             # above
-            if x.sum() > 0:  # type: ignore[attr]
+            if x.sum() > 0:  # on if
                 # needed: see issue 12
                 y = x * 2  # first
                 z = 1  # of z
             else:  # on else
-                y = x / 2  # pragma: no cover
+                y = x / 2  # halved
                 # at the end
                 z = 2
             # below
@@ -94,10 +94,12 @@ def test_comments_go_with_the_statement_that_takes_their_place():
         """\
         def f(x):
             # above
+            # on if
             # needed: see issue 12
             # first
             # on else
-            y = a(x)  # type: ignore[attr]  # pragma: no cover
+            # halved
+            y = a(x)
             # of z
             # at the end
             z = b(x)
@@ -156,7 +158,7 @@ def test_comments_of_what_is_removed_go_above_what_follows():
         """
         def f(x):
             # why it is here
-            import math  # noqa: PLC0415
+            import math  # of math
 
             # next
             y = x
@@ -171,13 +173,34 @@ def test_comments_of_what_is_removed_go_above_what_follows():
         def f(x):
 
             # why it is here
-            # noqa: PLC0415
+            # of math
             # next
             y = x
             # of z
             return y
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "made", "kept"),
+    [
+        ("y = x[x > 0].sum()  # type: ignore[index]", "y = torch.where(x > 0, x, 0).sum()", True),
+        ("y = x.item()  # type: ignore[attr]", "y = x", False),
+        ("if x.sum() > 0: y = x  # pragma: no cover", "y = torch.where(x.sum() > 0, x, y)", False),
+        ("import math  # noqa: PLC0415", None, False),
+        ("import math  # why", None, True),
+    ],
+)
+def test_a_mark_stays_with_the_code_that_it_speaks_of_or_nothing_is_rewritten(line, made, kept):
+    source = f"def f(x, y):\n    {line}\n    return y\n"
+    code = function_code(source)
+    new = None if made is None else statements(code, [made])
+    found = fix("It.", rewrite(code, {code.module.body[0].body.body[0]: new}))
+    if not kept:
+        assert isinstance(found, Refusal)
+        return
+    assert line[line.index("  #") :] in apply_edits(source, found.edits) or made is None
 
 
 def test_what_a_comment_says_of_compiling_goes_with_its_statement():

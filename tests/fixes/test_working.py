@@ -704,6 +704,13 @@ def test_the_text_of_an_assertion_is_what_is_broken_off() -> None:
         "    assert sizes[0] <= x.min(), (", f"        {said}", "    )"
     ]  # fmt: skip
     assert broken("assert ready(x), describe(x, first)", 30, "    ")[0] == "assert ready(x), describe("
+    assert broken("if not compiling and (x < 0 or x > most):  # quickly", 40, "    ") == [
+        "if not compiling and (",
+        "    x < 0 or x > most",
+        "):  # quickly",
+    ]
+    kept = "if not compiling and (x < 0 or x > most):  # noqa: X1"
+    assert broken(kept, 40, "    ") == [kept]
 
 
 def test_a_line_between_brackets_is_broken_at_its_operators() -> None:
@@ -769,7 +776,7 @@ def test_broken_lines_say_the_same(limit: int) -> None:
             lines = broken(line, limit, "    ")
             new = dedent("\n".join(lines)) if line.strip() else line
             if "Expr(value=" in tree and len(lines) > 1:
-                new = f"({new})"  # as those are that it stands between
+                new = f"({new}\n)"  # as those are that it stands between
             assert ast.dump(ast.parse(new)) == tree
 
 
