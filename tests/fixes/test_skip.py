@@ -454,7 +454,7 @@ def test_what_a_layer_counts_is_put_back(tmp_path):
     [found] = [one for one in findings(COUNTS) if one.code == "PTB110"]
     fixes = [fix for fix in found.fixes if fix.draws_otherwise]
     plain, counting = (lab.applied(COUNTS, fix) for fix in fixes)
-    assert [fix.waits_for_proof for fix in fixes] == [False, True]
+    assert all(fix.waits_for_proof for fix in fixes)
     assert "] if self.training else []" in counting
     assert counting.count("torch.rand") == 1
 

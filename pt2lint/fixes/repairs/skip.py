@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from pt2lint.finding import Edit, Fix, Trait
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
@@ -264,16 +264,13 @@ def _rewritten(
         drawn = " The number is drawn by torch, in the graph."
     if skip.seeded is not None:
         drawn = " The number is drawn by a custom operator, on the host, from the same seed as before."
-    waits: tuple[Trait, ...] = ()
-    if layers or skip.instead or skip.seeded is not None:
-        waits = ("once proven",)
     return fix(
         f"Compute always, and select what was before where it is left out{counted}. With dropout inside, one seed then "
         f"draws other random numbers; what is left out still costs its time{changed}, and its parameters get a "
         f"gradient of zero instead of none, as long as all values are finite.{drawn}",
         (*imports, *rewrite(function, new)),
         "other draws",
-        *waits,
+        "once proven",  # it costs the time that leaving layers out saves
     )
 
 
