@@ -81,7 +81,7 @@ _MADE = {
     f"torch.{name}"
     for name in LIKE | words("zeros ones full empty rand randn Tensor FloatTensor DoubleTensor")
 }
-_MADE_BY = words("new_zeros new_ones new_full new_empty")
+_MADE_BY = words("new new_zeros new_ones new_full new_empty")
 
 
 def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bool:

@@ -5,7 +5,7 @@ import libcst as cst
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-from pt2lint.rule.given_module import inside, original, severity
+from pt2lint.rule.given_module import inside, original, severity, told_alone
 from pt2lint.rule.tree import walk
 
 ASKS = ("signature", "getfullargspec")  # of inspect
@@ -100,12 +100,13 @@ class SignatureOfCompiled(Rule):
         else:
             return
         edit = rewrite(self.function, {node.value: cst.parse_expression(inner)}) if inner else []
+        alone = op.name == "signature of given" and told_alone(op)
         self.report(
             node,
             op,
             says,
             severity=severity(op) if op.name == "signature of given" else None,
-            fixes=[self.fix("Ask the module inside the wrapper.", *edit)] if edit else [],
+            fixes=[self.fix("Ask the module inside the wrapper.", *edit, by_hand=alone)] if edit else [],
         )
 
     def named(self, node: cst.CSTNode, op: Op) -> None:
@@ -135,7 +136,8 @@ class SignatureOfCompiled(Rule):
         if any(o.name in ("attribute of compiled", "type of compiled") for o in self.function.ops):
             return  # told of the one that it is given
         inner = cst.parse_expression(inside(self.text(whose)))
-        fix = self.fix("Ask the module inside the wrapper.", *rewrite(self.function, {whose: inner}))
+        edits = rewrite(self.function, {whose: inner})
+        fix = self.fix("Ask the module inside the wrapper.", *edits, by_hand=told_alone(op))
         self.report(
             node,
             op,

@@ -669,6 +669,7 @@ def test_the_number_goes_behind_the_tensors(name, given, made):
         ("torch.atan2(x.data, x)", "torch.atan2(x.data, x).detach()"),
         ("torch.Tensor([0.5, 1, 2])", "torch.Tensor([0.5, 1, 2])"),
         ("x.data.new(2, 3).zero_()", "x.data.new(2, 3).zero_()"),
+        ("x.data.new(x.size(0), *x.shape[1:]).zero_()", "x.data.new(x.size(0), *x.shape[1:]).zero_()"),
         ("(x > 1).long()", "(x > 1).long()"),
         ("x.new_zeros(x.size(0), 1)", "x.new_zeros(x.size(0), 1)"),
         ("torch.zeros(x.shape, device=x.device)", "torch.zeros(x.shape, device=x.device)"),

@@ -664,6 +664,13 @@ def test_copies_are_refused(call):
     assert isinstance(copying.to_clone(code, calls(code, call.partition("(")[0])), Refusal)
 
 
+def test_a_copy_that_is_given_attributes_is_no_tensor():
+    code = function_code(HEAD + DEF + "y = copy.deepcopy(x)\n    y.dropout = 0\n    return y\n")
+    assert isinstance(copying.to_clone(code, calls(code, "copy.deepcopy")), Refusal)
+    code = function_code(HEAD + DEF + "y = copy.deepcopy(x)\n    y.requires_grad = True\n    return y\n")
+    assert not isinstance(copying.to_clone(code, calls(code, "copy.deepcopy")), Refusal)
+
+
 def test_disable():
     source = (
         HEAD

@@ -10,14 +10,20 @@ from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     accepted,
+    assigned,
+    enclosing_function,
     fix,
     fresh,
     in_parentheses,
     qualified,
     rewrite,
     source,
+    statement_of,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name, walk
+
+_OF_TENSORS = ("data", "grad", "requires_grad", "names")
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -41,6 +47,8 @@ def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     if len(node.args) != 1 or node.args[0].star or node.args[0].keyword is not None:
         return Refusal("the copy is given a memo")
     value = node.args[0].value
+    if _is_given_more(function, node):
+        return Refusal("the copy is given attributes: it is no tensor")
     heard = next((op.arg(0) for op in function.ops_at(node) if op.name == f"call {name}"), "")
     word = kind(value)
     if word == "unknown":
@@ -69,3 +77,16 @@ def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     # Other keys of a dictionary may hold other things, which have no `detach`.
     waits = ("once proven",) if word.startswith("dict") and deep else ()
     return fix(says, rewrite(function, {node: cst.parse_expression(new)}), *waits)
+
+
+def _is_given_more(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether attributes are set of what the copy is bound to: `other = copy.deepcopy(args)`, `other.dropout = 0`."""
+    kept = assigned(statement_of(function, node))
+    owner = enclosing_function(function, node)
+    if kept is None or kept[1] is not node or owner is None:
+        return False
+    targets = (one.target for one in walk(owner.body) if isinstance(one, cst.AssignTarget | cst.AugAssign))
+    return any(
+        isinstance(one, cst.Attribute) and is_name(one.value, kept[0]) and one.attr.value not in _OF_TENSORS
+        for one in targets
+    )
