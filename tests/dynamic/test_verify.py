@@ -262,6 +262,24 @@ def test_a_break_after_a_call_over_several_lines_is_told_at_its_line(project: Pr
 
 
 @needs_torch
+def test_breaks_at_one_line_of_a_library_are_told_of_every_line_that_led_there(project: Project) -> None:
+    text = """
+        import torch
+
+        @torch.compile
+        def step(first, second):
+            first.step()  # HERE
+            second.step()  # HERE
+
+        weights = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+        weights[0](weights[1](torch.ones(2))).sum().backward()
+        step(*(torch.optim.SGD(each.parameters()) for each in weights))
+    """
+    result = project.verify(project.write("steps.py", text))
+    assert [each.verdict for each in result.findings] == ["confirmed", "confirmed"]
+
+
+@needs_torch
 def test_main_is_recorded_and_run_compiled(project: Project) -> None:
     path = project.write("train.py", TRAIN)
     result = project.verify(path)

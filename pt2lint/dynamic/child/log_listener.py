@@ -178,13 +178,26 @@ def listening(roots: list[str]) -> Iterator[Records]:
     tap(logger, "debug", records.on_unresumable, records)
     tapped.append(logger)
     try:
-        with told_right():
+        with told_right(), each_with_its_stack():
             yield records
     finally:
         for logger in tapped:
             for name in ("debug", "info", "warning", "isEnabledFor"):
                 logger.__dict__.pop(name, None)
         _switch_on(*before, only=True)
+
+
+@contextlib.contextmanager
+def each_with_its_stack() -> Iterator[None]:
+    """Of breaks at one line of a library (the steps of two optimizers), Dynamo gives only the first its stack."""
+    import torch._dynamo.utils
+
+    told = torch._dynamo.utils.graph_break_dup_warning_checker
+    told.__dict__["add"] = lambda key: True
+    try:
+        yield
+    finally:
+        told.__dict__.pop("add", None)
 
 
 def _switch_on(*artifacts: str, only: bool = False) -> tuple[str, ...]:
