@@ -538,9 +538,7 @@ def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Val
         owner.items.update({k: v for k, v in call.kwargs.items() if k != "**"})
         return NONE
     if method == "copy":
-        same = Dict(dict(owner.items), owner.elem)
-        same.key = owner.key
-        return same
+        return owner.copy()
     return UNKNOWN
 
 

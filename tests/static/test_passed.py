@@ -277,6 +277,32 @@ def test_what_a_flag_leads_to_that_the_program_sets_is_told_in_full(apart: bool,
     ]
 
 
+def test_what_one_caller_sets_in_a_new_dictionary_no_other_finds(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("""
+import torch
+
+def options():
+    made = dict()
+    made["shown"] = unknown()
+    return made
+
+def quiet():
+    chosen = options()
+    chosen["shown"] = False
+
+@torch.compile
+def step(x, chosen):
+    if chosen["shown"]:
+        print(x)
+    return x
+
+quiet()
+step(torch.ones(2), options())
+""")
+    found = lint([str(tmp_path / "m.py")], Settings(target_torch=(2, 13))).findings
+    assert [(f.line, f.code) for f in found] == [(16, "PTB101")]
+
+
 def test_what_hands_its_argument_back_is_asked_by_many(tmp_path: Path) -> None:
     """A helper of more scripts than are followed one by one: each has its own options still."""
     (tmp_path / "tools.py").write_text('def settled(config):\n    config["n"] = 10\n    return config\n')

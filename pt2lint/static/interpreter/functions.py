@@ -134,7 +134,7 @@ class Functions:
             self.at.conditions.contexts.called(key, frame)
             self.at.notebook.clock += self.at.notebook.made.get(key, 0)
             roots.does |= self.did.get(key, frozenset())
-            return known
+            return _anew(known, definition)
         # A decorator's wrapper is another function for each function that it wraps.
         which = (definition, id(func.env)) if func.env else definition
         counted: Any = which
@@ -162,7 +162,7 @@ class Functions:
         if active == 0:
             self._results[key] = self._declared(func, callee)  # what a recursive call sees
         result = self._settled(func, self._run(func, env, callee, which, key), callee)
-        self._results[key] = result
+        self._results[key] = _anew(result, definition)
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
         return result
@@ -564,6 +564,32 @@ def _hands_back(function: FunctionNode | ast.Lambda) -> str:
     }
     name = names.pop()
     return name if name in given and not names and name not in binds(function) else ""
+
+
+def _anew(result: Value, function: FunctionNode | ast.Lambda) -> Value:
+    """What a call returns: of a dictionary that each call makes, its own, as what one caller sets there is no
+    other's."""
+    return result.copy() if isinstance(result, Dict) and _makes_table(function) else result
+
+
+def _makes_table(function: FunctionNode | ast.Lambda) -> bool:
+    """Whether a function returns dictionaries that it makes, and nothing else."""
+    made = {
+        target.id
+        for each in parts(function, ast.Assign)
+        for target in each.targets
+        if isinstance(target, ast.Name) and _is_new_table(each.value)
+    }
+    returned = [each.value for each in parts(function, ast.Return)]
+    return bool(returned) and all(
+        _is_new_table(each) or (isinstance(each, ast.Name) and each.id in made) for each in returned
+    )
+
+
+def _is_new_table(node: ast.expr | None) -> bool:
+    """`{...}`, `dict(...)`"""
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
+    return called or isinstance(node, ast.Dict)
 
 
 def _definition(which: Any) -> Any:

@@ -244,6 +244,11 @@ class Dict(Value):
         self.items, self.elem, self.keywords = items, elem, keywords
         self.key: Value | None = None
 
+    def copy(self) -> Dict:
+        same = Dict(dict(self.items), self.elem, self.keywords)
+        same.key = self.key
+        return same
+
 
 class Instance(Value):
     """An object of a class of the project (`cls`) or of an external one (`external`, its qualified name).
