@@ -57,6 +57,7 @@ def findings_in(
         wanted = [*to_read(listening, ops, module, problems)]
         if not wanted:
             continue
+        told: set[tuple[object, ...]] = set()  # an object of either of two classes is one to who reads
         text = module.as_written(first, last)
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
@@ -93,7 +94,11 @@ def findings_in(
                         cut[place] = min(line, cut.get(place, sys.maxsize))
                     for place in _ends(op, module.path):
                         ends.setdefault(place, []).append(found[0])
-                yield from (f for f in found if not any(_has(module, fix) for fix in f.fixes))
+                for f in found:
+                    same = (f.code, f.line, f.column, f.message, f.when, f.confidence)
+                    if same not in told and not any(_has(module, fix) for fix in f.fixes):
+                        told.add(same)
+                        yield f
 
 
 def _left(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator[Place]:

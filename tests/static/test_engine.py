@@ -912,3 +912,13 @@ def test_a_class_that_a_match_defines_is_read_as_any() -> None:
         "            def forward(self, x):\n                return x.max().item()\n"
     )
     assert [f.code for f in findings(source)] == ["PTB103"]
+
+
+def test_a_call_of_an_object_of_either_of_two_classes_is_told_once() -> None:
+    source = (
+        "import torch\n\ndef made(net, plain):\n    if plain:\n"
+        "        return torch.optim.SGD(net.parameters())\n    return torch.optim.Adam(net.parameters())\n\n"
+        "class Trainer:\n    def __init__(self, net, plain):\n        self.optimizer = made(net, plain)\n\n"
+        "    @torch.compile\n    def step(self):\n        self.optimizer.step()\n"
+    )
+    assert [f.code for f in findings(source)] == ["PTB165"]
