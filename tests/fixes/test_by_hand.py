@@ -32,6 +32,14 @@ CASES = {
         ["longest = self.layer(x).max().item()", "return x[: int(longest)]"],
         "",
     ),
+    "a number of what an argument computes": (
+        ["longest = lengths(x).max().item()", "return x[: int(longest)]"],
+        "",
+    ),
+    "a number of what the code around computes": (
+        ["longest = encode(x).max().item()", "return x[: int(longest)]"],
+        "",
+    ),
     "a number that is kept for a log": (
         ["y = self.layer(x)", 'return y, {"mean": float(y.mean().item())}'],
         "Keep the tensor there, `y.mean().detach()`, and read the number where it is logged, after the call.",

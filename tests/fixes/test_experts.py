@@ -136,6 +136,7 @@ def test_all_rows(way):
         ("mask", "x[mask])", "x[mask], mask)"),
         ("mask", "    if mask.any()", "    if best.any()"),
         ("mask, not asked", "expert(part)\n", "expert(part)\n    print(mask)\n"),
+        ("mask, not asked", "expert(part)\n", "part\n    best = torch.max(out, -1)[1]\n"),
     ],
 )
 def test_refused(way, old, new):

@@ -7,6 +7,7 @@ lies in code that the function does not show.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from typing import cast
 
@@ -496,7 +497,7 @@ def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str
     """The arguments of the function that an expression is computed of; none where anything else has a part in it, as
     what a loop binds or a layer returns."""
     owner = enclosing_function(function, node)
-    if owner is None or _calls_itself(owner, node):
+    if owner is None or _asks_layers(function, owner, node):
         return set()
     own = {each.name.value for each in parameters(owner)}
     found: set[str] = set()
@@ -537,10 +538,18 @@ def _assigned(function: FunctionCode, name: cst.CSTNode) -> cst.BaseExpression |
     return statement.value if isinstance(statement, cst.Assign) else None
 
 
-def _calls_itself(owner: cst.FunctionDef, node: cst.CSTNode) -> bool:
-    """Whether a layer or a method of the object computes any of it: `self.encode(x)`."""
+def _asks_layers(function: FunctionCode, owner: cst.FunctionDef, node: cst.CSTNode) -> bool:
+    """Whether a layer may compute any of it, a method of the object or an argument: `self.encode(x)`, `model(x)`."""
     given = parameters(owner)
-    me = given[0].name.value if given and given[0].name.value in ("self", "cls") else ""
-    return bool(me) and any(
-        isinstance(part, cst.Call) and any(use.name == me for use in uses(part.func)) for part in walk(node)
+    me = given[0].name.value if given and given[0].name.value in ("self", "cls") else None
+    called = [part.func for part in walk(node) if isinstance(part, cst.Call)]
+    return any(
+        not (
+            func.value in function.imports
+            or func.value in function.functions
+            or hasattr(builtins, func.value)
+        )
+        if isinstance(func, cst.Name)
+        else any(use.name == me for use in uses(func))
+        for func in called
     )

@@ -410,7 +410,8 @@ class _Masked:
         mask, guard, inner = self.parts()
         hit = fresh(function, "hit")
         made: list[cst.CSTNode] = []
-        selected = added = False
+        selected = added = asked = False
+        chosen: set[str] = set()  # names of chosen rows
         for statement in inner:
             if added and mask in reads(statement):
                 raise Refused("the mask is used after the results are written")
@@ -421,6 +422,7 @@ class _Masked:
                 for part in walk(inside)
                 if isinstance(part, cst.Subscript) and mask in reads(*part.slice)
             }
+            asked = asked or self.asks_expert(inside, parts, chosen)
             within = {id(one) for part in parts for one in walk(part)}
             if any(use.name == mask and id(use.node) not in within for use in uses(inside)):
                 raise Refused("the mask is used in another way")
@@ -436,6 +438,7 @@ class _Masked:
             selected = selected or bool(parts)
             if written is None:
                 made[-1] = replaced(made[-1], parts)
+                chosen |= set(binds(statement))
                 continue
             added = True
             results, _, whole = written
@@ -445,7 +448,7 @@ class _Masked:
                 text = f"{results} = {self.where}({hit}, {value}, {results})"
             line = statements(function, [text])[0]
             made[-1] = line.with_changes(leading_lines=getattr(made[-1], "leading_lines", ()))
-        if not added or not selected or not any(isinstance(p, cst.Call) for one in inner for p in walk(one)):
+        if not added or not asked:
             raise Refused("no rows are given to an expert")
         if guard is not None:
             new[guard] = made
@@ -453,6 +456,16 @@ class _Masked:
             new |= dict.fromkeys(inner[1:])
             new[inner[0]] = made
         return fix(_SAID, (*self.imports, *rewrite(function, new)), "once proven")
+
+    def asks_expert(self, inside: cst.CSTNode, parts: dict[cst.CSTNode, New], chosen: set[str]) -> bool:
+        """Whether rows are given to what is no function of torch: its masks may choose elements, not rows."""
+        return any(
+            any(part in parts for given in call.args for part in walk(given.value))
+            or chosen & reads(*call.args)
+            for call in walk(inside)
+            if isinstance(call, cst.Call)
+            and not (qualified(self.function, call.func) or "").startswith("torch.")
+        )
 
     def parts(self) -> tuple[str, cst.If | None, Sequence[cst.CSTNode]]:
         """The mask, the `if` that asks whether it sets anything, and the statements that use it."""
