@@ -106,7 +106,12 @@ WHOLE = frozenset(
 ALL = tuple(range(8))
 SIZES = {
     "arange ndarray.reshape": (ALL, ("start", "stop", "step", "shape")),
-    "zeros ones empty full identity": ((0,), ("shape", "n")),
+    "zeros ones empty identity": ((0,), ("shape", "n")),
+    "full": ((0, 1), ("shape", "fill_value")),
+    "full_like": ((1,), ("fill_value",)),
+    "random.rand random.randn": (ALL, ()),
+    "random.uniform random.normal": ((0, 1), ("low", "high", "loc", "scale")),
+    "random.randint": ((0, 1), ("low", "high")),
     "eye tri": ((0, 1), ("N", "M")),
     "linspace logspace geomspace": ((2,), ("num",)),
     "ndarray.repeat": ((0,), ("repeats",)),
@@ -158,11 +163,12 @@ def method(call: Call) -> Value:
     leaf = receiver.leaf if isinstance(receiver, Tensor) else 0
     if last == "astype" and leaf:
         leaf = LEAF  # still known as a size, but `.item()` on it breaks
-    elif isinstance(receiver, Tensor) and receiver.ndim and call.frame.region:
-        leaf = 0
-    return Tensor(
-        dtype if last not in ("astype", "any", "all") else None, call.origin(), True, True, None, leaf
-    )
+    elif isinstance(receiver, Tensor) and call.frame.region:
+        leaf = 0 if receiver.ndim or last in ("argmax", "argmin") else leaf
+    if last in ("astype", "any", "all"):
+        dtype = None
+    one = call.frame.region and last in TO_ONE_NUMBER and not (call.args or call.kwargs)
+    return Tensor(dtype, call.origin(), True, True, 0 if one else None, leaf)
 
 
 def called(call: Call) -> Value:
