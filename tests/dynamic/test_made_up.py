@@ -399,6 +399,19 @@ MADE = {
             assert y.shape[1] == 7 and x.dim() == 4
             return x.sum() + y.sum()
         """,
+    "Packed": """
+        def __init__(self, dim):
+            super().__init__()
+            self.head = nn.Linear(4 * dim, 3)
+        def forward(self, query, keys, keys_length):
+            # query: [B, H], keys: 3D tensor, [b, T, H], keys_length: [B]
+            keys_length = keys_length[keys_length > 0]
+            if len(keys_length) == 0:
+                return query
+            query = query[:len(keys_length)].unsqueeze(1).expand(-1, keys.shape[1], -1)
+            packed = nn.utils.rnn.pack_padded_sequence(keys, keys_length, batch_first=True)
+            return self.head(torch.cat([query, keys, query - keys, query * keys], -1)), packed
+        """,
     "Configured": """
         config_class = Config
         def __init__(self, config):
@@ -451,6 +464,7 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "Matched": "made-up inputs: outputs['pred_logits'] float32[2, 5, 3], targets[...]['boxes'] float32[2, 4], "
         "batch.nodes float32[2, 8]",
         "Patches": "made-up inputs: x float32[2, 8, 256, 32], y int64[2, 7]",
+        "Packed": "made-up inputs: query float32[2, 8], keys float32[2, 5, 8], keys_length int64[2], dim=8",
         "Configured": "made-up inputs: x float32[2, 8]",
         "Decorated": "made-up inputs: x float32[2, 8], d_model=8, path_count=8",
     }

@@ -130,7 +130,8 @@ def of_pattern(pattern: str) -> tuple[str, ...]:
 def sizes(
     dims: tuple[str, ...], known: Callable[[str], int | None], free: int, length: int, batch: int
 ) -> tuple[int, ...]:
-    """A number for each dimension: what is written, what is known of its name, by what it is called, else `free`."""
+    """A number for each dimension: what is written, what is known of its name, by what it is called, else `free`. A
+    height comes with a width: [B, T, H] is hidden."""
 
     def size(place: int, word: str) -> int:
         product = 1
@@ -145,7 +146,8 @@ def sizes(
             return value
         if re.fullmatch(r"(?i)b|bs|bsz|nb?|batch\w*|\w*batch(_size)?", word) and place == 0:
             return batch
-        if re.fullmatch(r"(?i)h|w|hh|ww|height|width|img_?[hw]|x|y", word):
+        alone = re.fullmatch("(?i)[hw]", word) and not {"h", "w"} <= {*"*".join(dims).lower().split("*")}
+        if not alone and re.fullmatch(r"(?i)h|w|hh|ww|height|width|img_?[hw]|x|y", word):
             return {4: 32, 5: 8}.get(len(dims), length)
         if re.fullmatch(
             r"(?i)[bntslkm]|bs|\w*(len|length|seq|frames|num|queries|boxes|points|tokens|batch)\w*", word

@@ -252,7 +252,7 @@ def made_for(
     hints = Hints(takes)
     known = functools.partial(size_by_name, module, built)
     parts = [part for each in parameters for part in parts_of(each, hints, also)]
-    free = list(dict.fromkeys([*(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6]), WIDTH]))
+    free = list(dict.fromkeys([WIDTH, *(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6])]))
 
     def call(values: Sequence[Any]) -> Any:
         whole: dict[str, Any] = {}
@@ -387,8 +387,11 @@ def candidates(
     if BOXES.search(name):
         shapes, draw = [*((*shape[:-1], 4) for shape in shapes if shape), *shapes], torch.rand
     floats = [draw(shape, generator=generator) for shape in shapes]
-    if LENGTHS.search(name):
-        yield torch.full((BATCH,), LENGTH)
+    if LENGTHS.search(name):  # any other number may be none of a length, and shows what is done without one
+        yield from (torch.full(shape, LENGTH) for shape in dict.fromkeys([*said, (BATCH,), (BATCH, 1)]))
+        if not text:
+            yield LENGTH
+        return
     if PAIRS.search(name) and not named:
         yield integers.pop()
         if "adj" in name:
