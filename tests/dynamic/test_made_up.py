@@ -359,7 +359,33 @@ MADE = {
         def forward(self, x):
             return self.layer(x) + x
         """,
+    "Wide": """
+        def __init__(self, depth, block: type[Video], activation, norm, kind: str, reduction):
+            super().__init__()
+            assert (depth - 4) % 6 == 0, 'depth should be 6n+4'
+            self.block, self.layer = block(), nn.Sequential(nn.Linear(8, depth), activation())
+            if norm == 'batch':
+                self.layer.append(nn.BatchNorm1d(depth))
+            elif norm != 'layer' or kind not in ('a', 'b'):
+                raise NotImplementedError(norm)
+            self.reduction = reduction
+        def forward(self, xs: List[Tensor], y: TypeVar('torch.tensor')):
+            assert self.reduction == 'sum'
+            return self.layer(torch.cat(xs)).sum() + y.sum()
+        """,
     # Classes, tensors and functions that it is given.
+    "Lined": """
+        def __init__(self, base: "nn.Linear", adj, parts, num_steps, probe_rank, part_kwargs, keep_rate, act=None):
+            super().__init__()
+            self.register_buffer('adj', torch.eye(adj.shape[0]) + adj)
+            self.parts = parts
+            self.layer = Sized(num_steps, depth=probe_rank, **part_kwargs)
+            self.base, self.drop = base, nn.Sequential(nn.Dropout(keep_rate), act())
+        def forward(self, x):
+            for part in self.parts:
+                x = self.layer(x) * part
+            return self.base(self.drop(x)).sum() + self.adj.sum()
+        """,
     "Blocks": """
         def __init__(self, block, num_blocks):
             super().__init__()
@@ -427,7 +453,8 @@ MADE = {
 def test_what_modules_take(tmp_path: Any) -> None:
     path = tmp_path / "takes_made_up.py"
     path.write_text(
-        "import torch\nfrom torch import nn\nfrom typing import Callable\nfrom base_made_up import decorated\n"
+        "import torch\nfrom torch import Tensor, nn\nfrom typing import Callable, List, TypeVar\n"
+        "from base_made_up import decorated\n"
         "import dataclasses\n@dataclasses.dataclass\nclass Settings:\n    width: int\n    depth: int = 3\n"
         "def rearrange(x, pattern):\n    return x.permute(0, 2, 3, 1)\n"
         "class Config:\n    def __init__(self, width=1024):\n        self.width = width\n"
@@ -459,6 +486,10 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "Views": "made-up inputs: x float32[2, 11]",
         "Bottleneck": "made-up inputs: x float32[2, 32], inputs=32, planes=8",
         "Blocks": "made-up inputs: x float32[2, 32], block=Bottleneck, num_blocks=(2, 2)",
+        "Wide": "made-up inputs: xs [float32[2, 8], float32[2, 8]], y int64[2, 5], depth=10, block=Video, "
+        "activation=Identity, norm=batch, kind=a, reduction=sum",
+        "Lined": "made-up inputs: x float32[2, 8], parts=(8, 8), num_steps=8, probe_rank=8, keep_rate=0.1, "
+        "act=Identity",
         "Buffered": "made-up inputs: x float32[8], then a function that gives back what it is given, dim=8",
         "Setting": "made-up inputs: x float32[2, 8]",
         "Matched": "made-up inputs: outputs['pred_logits'] float32[2, 5, 3], targets[...]['boxes'] float32[2, 4], "
@@ -637,7 +668,8 @@ def test_a_word_that_the_error_names_is_tried() -> None:
     class Pooled(torch.nn.Module):
         def __init__(self, pool) -> None:  # type: ignore[no-untyped-def]
             super().__init__()
-            if pool not in ("sum", "mean"):
+            pools = ("sum", "mean")
+            if pool not in pools:
                 raise ValueError(f"pool should be 'mean' or 'sum', not {pool}")
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -51,9 +51,13 @@ NAMED = [
     (r"(image|img)_?size|resolution", 32),
     (r"patch", 8),
     (r"(in_channels|channels_in|in_ch)", 3),
-    (r"(dropout|drop|^p$|eps|rate|prob)", 0.1),
+    (r"sample_rate|sampling_rate", 16),
+    (r"dropout|(^|_)(drop|p|eps|epsilon|rate|probs?|probability)($|_)", 0.1),
     (r"(len|length|context|block_size|positions)", 16),
 ]
+# Usual words by name, and numbers that are tried where an error names the argument ("depth should be 6n+4").
+WORDS = [("padding_mode", "zeros"), ("act", "relu"), ("reduction", "mean")]
+NUMBERS = (10, 1, 3, 4, 12, 20)
 MODULE = re.compile(  # names of parameters that take a module
     r"^(fn|func|function|module|net|network|model|backbone|encoder|decoder|extractor|attention|attn|sublayer)$"
 )
@@ -104,14 +108,23 @@ class Arguments:
         if words := listed(text):
             return words[0]
         kind = parameter.annotation
-        if isinstance(kind, str):
-            kind = getattr(inspect.getmodule(cls), kind, kind)
+        if isinstance(kind, str):  # `from __future__ import annotations`
+            with contextlib.suppress(AttributeError):
+                kind = functools.reduce(getattr, kind.split("."), inspect.getmodule(cls))
         if name_behind(kind):
             kind = parameter.empty
         if re.fullmatch(r"(torch\.)?(FloatTensor|Tensor|tensor)", text) or use is torch.Tensor:
             return torch.ones(self.width, self.width)
+        if isinstance(use, str) and re.search(r"^$|\bstr\b", text):
+            return use
+        if made := re.fullmatch(r"(?i)(?:typing\.)?type\[(?:.*\.)?(\w+)\]", text):
+            known = getattr(inspect.getmodule(cls), made[1], None)
+            if isinstance(known, type) and known is not torch.nn.Module:
+                return known
         if kind in (torch.dtype, torch.device) or name == "device":
             return torch.float32 if kind is torch.dtype else "cpu"
+        if use is torch.nn.Identity and not text and re.search(r"act|norm", name):
+            return use  # what stands beside does more than these
         if not text and (made_of := _class_for(cls, name)):
             return made_of
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
@@ -126,6 +139,10 @@ class Arguments:
         ):
             self.configs.append({} if use is dict or text == "dict" else argparse.Namespace())
             return self.configs[-1]
+        if use is torch.nn.Identity and not text:
+            return use
+        if use is inspect.Parameter.VAR_KEYWORD and re.search(r"(?i)^$|\bdict\b|\bMapping\b", text):
+            return {}
         if use is Passed and not text:
             self.configs.append(Passed())
             return self.configs[-1]
@@ -146,6 +163,8 @@ class Arguments:
         number = re.fullmatch(r"(typing\.)?(Optional\[)?(int|float)\]?( \| None)?", text)
         if re.search(r"\bOptional\b|\bNone\b", text) and not number:
             return None
+        if text == "str" and (usual := next((word for part, word in WORDS if part in name), None)):
+            return usual
         if "str" in text or (text and not re.search(r"int|float|^$", text)):
             raise TypeError(f"no value for `{name}: {text}`")
         return 0.5 if text == "float" else named_value(name, self.width)
@@ -161,7 +180,8 @@ class Arguments:
 
     def build_somehow(self) -> Any:
         """An instance; where that fails (`flash=True` by default wants a package, `mode should be 'sum' or 'mean'`),
-        with a word that the error names for a parameter, or with one flag the other way round."""
+        with a word or another number for a parameter that the error names, a class for one that makes a module, or with
+        one flag the other way round."""
         try:
             return self.build()
         except (Exception, SystemExit) as error:
@@ -173,6 +193,15 @@ class Arguments:
                 if re.search(rf"\b{p.name}\b", str(error))
                 for word in words
             ]
+            others += [
+                (name, number)
+                for name, given in self.values.items()
+                if type(given) is int and re.search(rf"\b{name}\b", str(error))
+                for number in NUMBERS
+            ]
+            uses = _uses(takes_arguments(self.cls)) if "not callable" in str(error) else {}
+            absent = [p.name for p in parameters if p.default is None and p.name not in self.values]
+            others += [(name, torch.nn.Identity) for name in absent if uses.get(name) is torch.nn.Identity]
             flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
             others += [(p.name, not p.default) for p in flags]
             for name, value in others[:MOST_OTHERS]:
@@ -308,22 +337,36 @@ def listed(text: str) -> list[Any]:
 def _uses(cls: Any) -> dict[str, Any]:
     """What the constructor does with its parameters: `argparse.Namespace` where it reads attributes of one, `dict`
     where it takes words from it, `ModuleList` where it makes one of it, the number of elements where it takes these or
-    loops over it; `Passed` where a method calls what is kept of it (`self.name = name`)."""
+    loops over it; a tensor where its shape is read; VAR_KEYWORD where it is handed on as such (`**options`); the class
+    `Identity` where it makes a module of it (`act()`), a word that it is compared with. The last two, the loops, and
+    `Passed` where a method calls it, also of what is kept of it (`self.name = name`)."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
     except (OSError, TypeError, SyntaxError):
         return {}
     called = _called(cls)
-    found: dict[str, Any] = {
-        node.value.id: Passed
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name)
-        if any(ast.unparse(target) in called for target in node.targets)
-    }
+    seen: dict[str, Any] = {name: 2 for node in ast.walk(_tree(cls)) for name in _gone_through(node)}
+    words: dict[str, str] = {}
+    for node in ast.walk(_tree(cls)):
+        for name, word in _compared(node):
+            words.setdefault(name, word)
+    seen.update(words)
+    seen.update(dict.fromkeys(called, Passed))
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            for kept in map(ast.unparse, node.targets):
+                if kept in seen:
+                    found[node.value.id] = seen[kept]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found.setdefault(node.func.id, torch.nn.Identity)
+    found.update(words)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if not any(hasattr(kind, node.attr) for kind in (str, list, dict, torch.Tensor, torch.nn.Module)):
                 found.setdefault(node.value.id, argparse.Namespace)
+            elif node.attr == "shape":
+                found[node.value.id] = torch.Tensor
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             index = node.slice.value if isinstance(node.slice, ast.Constant) else None
             known = found.get(node.value.id)
@@ -337,6 +380,8 @@ def _uses(cls: Any) -> dict[str, Any]:
             found.update({each.id: torch.Tensor for each in node.args if isinstance(each, ast.Name)})
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ModuleList"):
             found.update({each.id: torch.nn.ModuleList for each in node.args if isinstance(each, ast.Name)})
+        elif isinstance(node, ast.keyword) and node.arg is None and isinstance(node.value, ast.Name):
+            found[node.value.id] = inspect.Parameter.VAR_KEYWORD
         else:
             for name in _gone_through(node):
                 found.setdefault(name, 2)
@@ -410,6 +455,13 @@ def _called(cls: Any) -> set[str]:
     }
 
 
+def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """A name with the first word that it is compared with: `mode == "mean"`, `mode in ("mean", "sum")`."""
+    if isinstance(node, ast.Compare) and isinstance(node.left, (ast.Name, ast.Attribute)):
+        words = [each.value for each in ast.walk(node.comparators[0]) if isinstance(each, ast.Constant)]
+        yield from ((ast.unparse(node.left), word) for word in words[:1] if isinstance(word, str))
+
+
 def _gone_through(node: ast.AST) -> Iterator[str]:
     """Names that a node loops over, or asks for their length."""
     over: list[ast.expr] = []
@@ -417,7 +469,7 @@ def _gone_through(node: ast.AST) -> Iterator[str]:
         over = [node.iter]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         over = node.args if node.func.id in ("len", "enumerate", "zip", "sum") else []
-    yield from (each.id for each in over if isinstance(each, ast.Name))
+    yield from (ast.unparse(each) for each in over if isinstance(each, (ast.Name, ast.Attribute)))
 
 
 @functools.cache

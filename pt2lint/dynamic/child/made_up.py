@@ -273,6 +273,9 @@ def made_for(
         return [*candidates(part.alone(), layers, shapes, [*shaped]), *([None] if optional else [])]
 
     choices = [values(part) for part in parts]
+    for part, choice in zip(parts, choices):  # noqa: B905 -- Python 3.9
+        if not choice:
+            return f"no value for `{part.parameter}`"
     search = Search(choices, call, arguments.teach if arguments else None)
     untouched = function
     with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
@@ -367,7 +370,14 @@ def candidates(
     if text in ("int", "float", "bool"):
         yield {"int": 2, "float": 0.5, "bool": True}[text]
         return
-    if text and "Tensor" not in text and not re.search(r"Any|TypeVar|ndarray", text):
+    lists = re.fullmatch(
+        r"(?i)(?:typing\.)?(list|sequence|iterable|tuple)\[(torch\.)?Tensor(, ?\.\.\.)?\]", text
+    )
+    if lists:
+        for value in candidates(parameter.replace(annotation=torch.Tensor), layers, likely, said):
+            yield (value, value) if lists[1].lower() == "tuple" else [value, value]
+        return
+    if text and "tensor" not in text.lower() and not re.search(r"Any|TypeVar|ndarray", text):
         # A tensor in its place may run, and shows nothing of what its own values do.
         if re.search(r"(?i)(tuple|list|sequence)\[int", text):
             yield from ((size,) * max(2, text.count("int")) for size in (2, 4, 1))
@@ -487,6 +497,7 @@ def image_sizes(module: torch.nn.Module | None) -> Iterator[int]:
 def describe(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).rpartition('.')[2]}{list(value.shape)}"
-    if isinstance(value, tuple) and any(isinstance(each, torch.Tensor) for each in value):
-        return f"({', '.join(map(describe, value))})"
+    if isinstance(value, (tuple, list)) and any(isinstance(each, torch.Tensor) for each in value):
+        told = ", ".join(map(describe, value))
+        return f"({told})" if isinstance(value, tuple) else f"[{told}]"
     return "a function that gives back what it is given" if value is given_back else repr(value)
