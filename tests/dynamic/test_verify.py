@@ -1071,6 +1071,28 @@ def test_runs_that_the_conditions_of_findings_ask_for(project: Project) -> None:
     assert not [line for line in said if "autocast" in line]
 
 
+@needs_torch
+def test_under_autocast_what_asks_for_that_of_a_gpu_is_met(project: Project) -> None:
+    path = project.write(
+        "model.py",
+        """
+        import torch
+
+        def scaled(x):
+            if torch.is_autocast_enabled():
+                return x / x.abs().max().item()  # HERE
+            return x
+
+        def example_inputs():
+            return scaled, (torch.ones(3),)
+        """,
+    )
+    condition = ("torch.is_autocast_enabled()",)
+    project.findings = [replace(each, when=condition) for each in project.findings]
+    (found,) = project.verify(path, further=False).findings
+    assert (found.verdict, (found.evidence or {}).get("in")) == ("confirmed", "under autocast")
+
+
 ENDLESS = """
     import torch
     from torch import nn

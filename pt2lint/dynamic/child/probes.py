@@ -233,11 +233,19 @@ class Prober:
         target.dtype = dtype if isinstance(dtype, torch.dtype) else None
         self.recount(target)
 
-    def around(self) -> contextlib.AbstractContextManager[Any]:
-        """What the calls run in."""
+    @contextlib.contextmanager
+    def around(self) -> Iterator[None]:
+        """What the calls run in. `torch.is_autocast_enabled()` asks for that of a GPU, which leaves a CPU as it is."""
         if self.cast != "autocast":
-            return contextlib.nullcontext()
-        return torch.autocast(torch.device(self.device or "cpu").type)
+            yield
+            return
+        before = torch.is_autocast_enabled("cuda")
+        with torch.autocast(torch.device(self.device or "cpu").type):
+            torch.set_autocast_enabled("cuda", True)
+            try:
+                yield
+            finally:
+                torch.set_autocast_enabled("cuda", before)
 
     @contextlib.contextmanager
     def run(self, target: Target, probe: str, mode: str) -> Iterator[dict[str, Any]]:
