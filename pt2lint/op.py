@@ -158,7 +158,8 @@ Names of operations:
 - `late hook`       a hook is added to a part of a module that was compiled and called before, or to a module that a
                     compiled function called
 - `load plain state`  a module that torch.compile wrapped is given the `state_dict()` of one that it did not wrap;
-                    details: "from": "elsewhere" where no module of the file gave the state
+                    details: "from": "elsewhere" where no module of the file gave the state, "inside" where the file
+                    saves that of the module inside the wrapper
 - `copy of compiled`  a module is copied that was compiled in place (details: "in place"), or that holds a compiled
                     method of its own (details: "bound", the method's name)
 - `compile torch forward`  `compile()` of a module whose `forward` is torch's own; args: "self", the class that has it

@@ -26,7 +26,8 @@ class PrefixedState(Rule):
     `model.compile()` compiles in place and leaves the names alone; the original's `state_dict()` has them too. In
     `DistributedDataParallel` the keys begin with `module._orig_mod.`. A file that itself mentions `_orig_mod` knows
     about it: nothing is reported there, but for a note where it takes the module out of the wrapper, says nothing
-    of names, and saves the state of the wrapper nevertheless. Where another file of the package, or of the folder of a
+    of names, and saves the state of the wrapper nevertheless; and where it saves the state of the module inside, and
+    loads into the wrapper what no module of the function gave. Where another file of the package, or of the folder of a
     script, takes the prefix off the names, it is a note.
 
     A function that is given a module and saves its state may be given a compiled one. Where its file compiles
@@ -332,16 +333,19 @@ class PrefixedState(Rule):
             self.passed_over(load, load.func.value, op)
             return
         does, over = self.outcome(load)
+        kept = op.detail("from") == "inside"
+        keys = "what this file saves is the state of the module inside" if kept else "these keys do not"
+        name = self.text(load.func.value)
         self.report(
             load,
             op,
             f"{self.quote(load)} {does}: the names of a module that torch.compile wrapped start with `_orig_mod.`, "
-            f"and these keys do not{over}; load into the original",
-            severity="error",
+            f"and {keys}{over}; load into the original",
+            severity=None if kept else "error",
             fixes=[
                 self.fix(
                     "Load into the original.",
-                    self.edit(load.func.value, f"{self.text(load.func.value)}._orig_mod"),
+                    self.edit(load.func.value, inside(name) if kept else f"{name}._orig_mod"),
                 )
             ],
         )

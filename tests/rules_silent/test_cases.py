@@ -1122,6 +1122,33 @@ def run(path, compiled: bool):
     model.load_state_dict(torch.load(path))  # PTS303
     return model(torch.ones(3))
 """,
+    "the original is saved, and the wrapper loads": """
+import copy
+
+def run(make, path, compiled: bool):
+    model = make()
+    if compiled:
+        model = torch.compile(model)
+    saved = torch.load(path)
+    model.load_state_dict(saved["model"])  # PTS303
+    getattr(model, "_orig_mod", model).load_state_dict(saved["model"])
+    best = None
+    for x in range(3):
+        model(torch.ones(3))
+        best = copy.deepcopy(model.state_dict())
+    model.load_state_dict(best)
+    model.load_state_dict(model.state_dict())
+    inside = getattr(model, "_orig_mod", model)
+    torch.save({"model": inside.state_dict()}, path)
+""",
+    "names are put in order, and the wrapper loads": """
+def run(make, path):
+    model = torch.compile(make())
+    saved = torch.load(path)
+    model.load_state_dict({"_orig_mod." + name: value for name, value in saved.items()})
+    model.load_state_dict(saved)
+    torch.save(model._orig_mod.state_dict(), path)
+""",
     "a compiled module in DDP": """
 import torch
 from torch.nn.parallel import DistributedDataParallel as DDP

@@ -10,7 +10,16 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, binds, last_word, parameters_in, parts, unit_of, walk
+from pt2lint.static.source.nodes import (
+    FunctionNode,
+    binds,
+    is_name,
+    last_word,
+    parameters_in,
+    parts,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import (
     NAME,
     TRUE,
@@ -75,6 +84,10 @@ class Misuse:
                 self.hooked(node, env, frame)  # of what a loop goes over
             elif node.func.attr in self.at.models.last_words("adds a part"):
                 self.put(node, args, frame)
+            elif node.func.attr in self.at.models.last_words("loads state"):
+                owner = self.at.expressions.again(node.func.value, env, frame)
+                if any(isinstance(o, Wrapped) and o.inner is UNKNOWN for o in options(owner)):
+                    self.loaded(node, env, frame)
         if place and place + IN_PLACE in env and isinstance(node.func, ast.Attribute):
             if node.func.attr == "forward" and self.at.notebook.listens("forward of compiled", frame):
                 self.at.notebook.note(node, "forward of compiled", frame)
@@ -289,12 +302,14 @@ class Misuse:
         given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg), None)
         if (
             not isinstance(node.func, ast.Attribute)
-            or frame.module.says("_orig_mod")
+            or (frame.module.says("_orig_mod") and not self.saves_original(frame))
             or not self.at.notebook.listens("load plain state", frame)
         ):
             return
         owner = self.at.expressions.again(node.func.value, env, frame)
         if not any(isinstance(o, Wrapped) and o.how == "compiled" and not o.within for o in options(owner)):
+            if frame.module.says("_orig_mod"):
+                return
             state = self.at.expressions.again(given, env, frame) if given is not None else UNKNOWN
             if all(map(self.is_plain_module, options(owner))) and any(
                 isinstance(o, Dict) and o.key is WRAPPED_NAME for o in options(state)
@@ -304,6 +319,10 @@ class Misuse:
                 compiles = "yes" if frame.module.says("compile(") else "no"
                 words: dict[str, str] = {"name": ast.unparse(node.func.value), "compiles": compiles}
                 self.at.notebook.note(node, "load of given", frame, details=words)
+            return
+        if frame.module.says("_orig_mod"):
+            if given is not None and not self.is_own_state(given, frame):
+                self.at.notebook.note(node, "load plain state", frame, details={"from": "inside"})
             return
         asks = self.at.models.last_words("state of a module")
         if not any(frame.module.says(f".{word}(") for word in asks):
@@ -318,6 +337,40 @@ class Misuse:
         plain = self.at.expressions.again(given.func.value, env, frame)
         if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
             self.at.notebook.note(node, "load plain state", frame)
+
+    def saves_original(self, frame: Frame) -> bool:
+        """Whether the file takes modules out of their wrappers and asks these for their state, and leaves names as
+        they are: what it saves has none of the prefix."""
+        nodes = walk(frame.module.tree)
+        texts = {n.value for n in nodes if isinstance(n, ast.Constant) and "_orig_mod" in str(n.value)}
+        inside = {
+            dotted(target)
+            for one in nodes
+            if isinstance(one, ast.Assign) and _takes_out(one.value)
+            for target in one.targets
+        }
+        asks = self.at.models.last_words("state of a module")
+        return not texts - {"_orig_mod"} and any(
+            _takes_out(asked.value) or dotted(asked.value) in inside - {None}
+            for asked in nodes
+            if isinstance(asked, ast.Attribute) and asked.attr in asks
+        )
+
+    def is_own_state(self, given: ast.expr, frame: Frame) -> bool:
+        """Whether a module of the file gave the state, as `best = copy.deepcopy(model.state_dict())` does."""
+        asks = self.at.models.last_words("state of a module")
+        used = {n.id for n in walk(given) if isinstance(n, ast.Name)}
+        made = [
+            one.value
+            for one in walk(frame.module.tree)
+            if isinstance(one, ast.Assign)
+            and any(is_name(target, name) for target in one.targets for name in used)
+        ]
+        return any(
+            isinstance(part, ast.Attribute) and part.attr in asks
+            for value in (given, *made)
+            for part in walk(value)
+        )
 
     def is_from_elsewhere(self, given: ast.expr, state: Value, frame: Frame) -> bool:
         """Whether a state was read from a file, in a script that compiles modules and saves none: what saved it may
@@ -573,6 +626,14 @@ class Misuse:
 def _place(node: ast.expr) -> str:
     """What an expression is called that names a variable, a part of an object, or an item; else ""."""
     return ast.unparse(node) if isinstance(node, ast.Subscript) else dotted(node) or ""
+
+
+def _takes_out(node: ast.expr) -> bool:
+    """`model._orig_mod`, `getattr(model, "_orig_mod", model)`"""
+    if isinstance(node, ast.Call):
+        named = node.args[1] if is_name(node.func, "getattr") and len(node.args) > 1 else None
+        return isinstance(named, ast.Constant) and named.value == "_orig_mod"
+    return isinstance(node, ast.Attribute) and node.attr == "_orig_mod"
 
 
 def _called_inside(compiled: Value, node: ast.Call) -> list[str]:
