@@ -293,6 +293,7 @@ class PrefixedState(Rule):
             f"{says} has keys that start with `{start}_orig_mod.` from here on: one that was saved before, or without "
             f"compiling, no longer loads{instead}",
             severity="note",
+            fixes=self.in_place(statement, f"{whose}.{node.attr.value}") if instead else [],
         )
 
     def replaced_in_turn(self, node: cst.CSTNode, op: Op) -> None:
@@ -308,7 +309,24 @@ class PrefixedState(Rule):
             f"{self.quote(node)} puts `_orig_mod.` into the keys of the state from here on: one that was saved before, "
             f"or without compiling, no longer loads{instead}",
             severity="note",
+            fixes=self.in_place(node, part) if instead else [],
         )
+
+    def in_place(self, replaces: cst.CSTNode, part: str) -> list[Fix]:
+        """`model.net = torch.compile(model.net, mode=m)`, `setattr(model, name, torch.compile(net, mode=m))` ->
+        `net.compile(mode=m)`"""
+        says = "Compile the module in place: its names, and those of its state, stay."
+        made = replaces.value if isinstance(replaces, cst.Assign) else None
+        if isinstance(replaces, cst.Call) and replaces.args:
+            made = replaces.args[-1].value
+        if not isinstance(made, cst.Call) or not made.args:
+            return [self.fix(says, by_hand=True)]
+        first, *others = made.args
+        alone = not isinstance(replaces, cst.Assign) or len(replaces.targets) == 1
+        if not alone or self.text(first.value) != part or not all(a.keyword for a in others):
+            return [self.fix(says, by_hand=True)]
+        options = ", ".join(f"{a.keyword.value}={self.text(a.value)}" for a in others if a.keyword)
+        return [self.fix(says, self.edit(replaces, f"{part}.compile({options})"))]
 
     def stays(self, taken: cst.Attribute) -> bool:
         """Whether `state_dict().values()` or the like leaves the names behind, or keeps them for this very module:

@@ -3565,6 +3565,35 @@ def test_a_replaced_part_has_another_name() -> None:
     part.load_state_dict(before)
 
 
+REPLACED = """
+def replace(model: nn.Module):
+    for name, part in model.named_children():
+        setattr(model, name, torch.compile(part, backend="eager"))
+    model.last = torch.compile(model.last, backend="eager")
+    for at, part in enumerate(model.parts):
+        model.parts[at] = torch.compile(part, backend="eager")
+
+def load_state_dict(model: nn.Module, path):
+    model.load_state_dict(torch.load(path))
+"""
+
+
+def test_parts_are_compiled_in_place() -> None:
+    source = HEADER + REPLACED
+    edits = [e for f in findings(source) if " from here on" in f.message for x in f.fixes for e in x.edits]
+    assert len(edits) == 3
+    scope: dict[str, object] = {}
+    exec(apply_edits(source, edits), scope)
+    model = nn.ModuleDict({"last": nn.Linear(3, 3), "parts": nn.ModuleList([nn.Linear(3, 3)])})
+    before = list(model.state_dict())
+    replace = scope["replace"]
+    assert callable(replace)
+    replace(model)
+    assert list(model.state_dict()) == before
+    assert model["last"]._compiled_call_impl is not None
+    assert model["parts"][0]._compiled_call_impl is not None
+
+
 WRAPS = """
 import torch
 from torch import nn
