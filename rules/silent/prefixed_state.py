@@ -263,16 +263,18 @@ class PrefixedState(Rule):
         """`key.replace("module.", "")`: the other wrapper's prefix stays."""
         if any(o.name == "load of given" for o in self.function.ops):
             return  # told where it is loaded
-        fix = self.edit(node, f'{self.text(node)}.removeprefix("_orig_mod.")')
+        says = "Take that prefix off, too"
+        fix = self.fix(f'{says}: `.removeprefix("_orig_mod.")` of each key.', by_hand=True)
+        if op.detail("does") != "startswith":
+            edit = self.edit(node, f'{self.text(node)}.removeprefix("_orig_mod.")')
+            fix = self.fix(f"{says}.", edit, by_hand=told_alone(op))
         self.report(
             node,
             op,
             f"{self.quote(node)} takes off what DistributedDataParallel puts before the keys, and leaves `_orig_mod.` "
             "where torch.compile wrapped the module that was saved",
             severity="note",
-            fixes=[self.fix("Take that prefix off, too.", fix, by_hand=told_alone(op))]
-            if op.detail("does") != "startswith"
-            else [],
+            fixes=[fix],
         )
 
     def replaced(self, node: cst.CSTNode, op: Op) -> None:
