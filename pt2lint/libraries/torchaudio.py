@@ -27,6 +27,8 @@ FUNCTIONS = {
     "melscale_fbanks": "it tests whether a filter is zero",
     "convolve": "it reads a number of signals out of a tensor",
 }
+# Measured with torchaudio 2.8, which reads by soundfile, on torch 2.13; 2.11 hands both to torchcodec.
+FILES = {"load": "it reads a file", "info": "it reads a file", "save": "it writes a file"}
 GIVE_TENSOR = (
     "amplitude_to_DB DB_to_amplitude lfilter biquad fftconvolve mu_law_encoding mu_law_decoding griffinlim"
 )
@@ -39,6 +41,7 @@ LIBRARIES = (
         breaks={
             **{f"torchaudio.transforms.{name}.forward": why for name, why in TRANSFORMS.items()},
             **{f"torchaudio.functional.{name}": why for name, why in FUNCTIONS.items()},
+            **{f"torchaudio.{name}": why for name, why in FILES.items()},
         },
     ),
 )

@@ -398,6 +398,7 @@ class Net(BertPreTrainedModel):
         ("x = self.normalize_2(x)", []),
         ("x = self.flip(x)", ["PTB187"]),
         ("x = self.mel(x)", ["PTB187"]),
+        ("x = torchaudio.load(t)[0]", ["PTB187"]),
         ("x = torchvision.ops.nms(ids, x, 0.5)", ["PTB187"]),
         ("if torchvision._is_tracing(): print(x)", []),
         ("x = self.scheduler.step(x, t, ids).prev_sample", ["PTB187"]),
