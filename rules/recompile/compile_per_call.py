@@ -5,10 +5,11 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.fixes.repairs.hoist import before_loop
+from pt2lint.fixes.rewrite import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import children, placed, walk
+from pt2lint.rule.tree import children, is_name, placed, walk
 
 CALLED_OFTEN = ("forward", "__call__", "training_step", "validation_step", "test_step", "predict_step")
 # How web frameworks mark the function that answers a request: `@app.post("/predict")`.
@@ -82,13 +83,14 @@ class CompilePerCall(Rule):
         if not isinstance(node, cst.Call) or not node.args:
             return
         parent = self.function.parent(node)
-        at_once = isinstance(parent, cst.Call) and parent.func is node
+        at_once, own = isinstance(parent, cst.Call) and parent.func is node, False
         if isinstance(parent, cst.Assign):
             target = parent.targets[0].target
             at_once = isinstance(target, cst.Name) and self.called(target.value, parent)
-        if not at_once:
+            own = isinstance(target, cst.Name) and not at_once and self.is_own(target.value, node)
+        if not at_once and not own:
             return
-        where = self.around(node)
+        where = self.around(node, own)
         if where is None:
             return
         cost = "sets up the compiler each time"
@@ -106,7 +108,24 @@ class CompilePerCall(Rule):
         given = next((a.value for a in node.args if a.keyword and a.keyword.value == "backend"), None)
         return isinstance(given, cst.Lambda | cst.Call)
 
-    def around(self, node: cst.CSTNode) -> str | None:
+    def is_own(self, name: str, node: cst.Call) -> bool:
+        """Whether what is compiled is a function that this one makes at each call, and only calls: under whatever test
+        it is compiled, it is not kept."""
+        function = enclosing_function(self.function, node)
+        if function is None or not is_name(node.args[0].value, name):
+            return False
+        made = any(
+            isinstance(one, cst.FunctionDef) and is_name(one.name, name) for one in walk(function.body)
+        )
+        uses = [one for one in names(function.body) if one.value == name]
+        calls = [
+            one for one in uses if isinstance(p := self.function.parent(one), cst.Call) and p.func is one
+        ]
+        return (
+            made and bool(calls) and len(calls) == len(uses) - 3
+        )  # its `def`, and `name = torch.compile(name)`
+
+    def around(self, node: cst.CSTNode, own: bool) -> str | None:
         """What runs the call again and again with the same thing to compile, in a reader's words."""
         used = {n.value for n in names(node)}
         here = self.function.parent(node)
@@ -117,7 +136,7 @@ class CompilePerCall(Rule):
             if isinstance(here, cst.FunctionDef):
                 often = here.name.value in CALLED_OFTEN or self.answers_requests(here, used)
                 return f"call of `{here.name.value}`" if often else None
-            if isinstance(here, cst.Lambda | cst.If | cst.Try):
+            if isinstance(here, cst.Lambda | cst.If | cst.Try) and not own:
                 return None  # may well run once: `if self.compiled is None`
             child, here = here, self.function.parent(here)
         return None

@@ -1816,6 +1816,35 @@ class Net(torch.nn.Module):
 torch._dynamo.config.recompile_limit = 64  # PTR208
 torch._dynamo.config.cache_size_limit = 4
 """,
+    "functions that are made and compiled at each call": """
+class Net(torch.nn.Module):
+    def __init__(self, compiled: bool):
+        super().__init__()
+        self.compiled = compiled
+        self.late = None
+
+    def forward(self, x):
+        def piece(y):
+            return y * 2
+
+        if self.compiled:
+            piece = torch.compile(piece)  # PTR205
+        return torch.cat([piece(y) for y in (x, x)])
+
+class Kept(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.late = None
+
+    def forward(self, x):
+        if self.late is None:
+            def piece(y):
+                return y * 2
+
+            piece = torch.compile(piece)
+            self.late = piece
+        return self.late(x)
+""",
     "names of a module's parts": """
 class Adapted(torch.nn.Module):
     def __init__(self):
