@@ -43,18 +43,49 @@ class _Plain:
 
 
 def _light(dataclass: Any) -> Any:
-    """`dataclass` as the classes of LibCST's nodes need it: to load them takes two fifths less. What it writes for
-    them, they have already, but for two methods that keep each node from being changed: nobody here changes one, and to
+    """`dataclass` as LibCST's classes need it: to load them takes half. Their methods are written when they are first
+    called, most of them never. None is written that keeps an object from being changed: nobody here changes one, and to
     make one is faster without."""
 
     def made(cls: type[Any] | None = None, /, **options: Any) -> Any:
         if cls is None:
             return lambda cls: made(cls, **options)
-        if cls.__module__.startswith("libcst._nodes.") and {"__eq__", "__repr__"} <= vars(cls).keys():
-            options |= {"eq": False, "repr": False, "frozen": False}
-        return dataclass(cls, **options)
+        if not cls.__module__.startswith("libcst."):
+            return dataclass(cls, **options)
+        # A node brings some of them along.
+        names = [name for name in ("__init__", "__repr__", "__eq__") if name not in vars(cls)]
+        if options.pop("frozen", False) and "__eq__" in names:
+            names.append("__hash__")
+        dataclass(cls, **options | {"init": False, "repr": False, "eq": False})
+        for name in names:
+            setattr(cls, name, _later(name, dataclass))
+        return cls
 
     return made
+
+
+def _later(name: str, dataclass: Any) -> Any:
+    """A method of a `dataclass` that is written when it is first called."""
+    written: list[Any] = []
+
+    def method(self: Any, *args: Any, **named: Any) -> Any:
+        with _lock:
+            if not written:
+                # LibCST makes some classes anew.
+                (owner,) = (kind for kind in type(self).__mro__ if vars(kind).get(name) is method)
+                options = {
+                    "repr": name == "__repr__",
+                    "eq": name == "__eq__",
+                    "unsafe_hash": name == "__hash__",
+                }
+                copy = dataclass(
+                    type(owner.__name__, (owner,), {"__doc__": owner.__doc__ or name}), **options
+                )
+                written.append(vars(copy)[name])
+                setattr(owner, name, written[0])
+        return written[0](self, *args, **named)
+
+    return method
 
 
 def load_libcst_late() -> None:

@@ -528,22 +528,21 @@ class _Role:
         self.names = [n for library in libraries for n in library.roles.get(name, ())]
         self.words = frozenset(n.rstrip("*").rpartition(".")[2] for n in self.names)
         self.exact = frozenset(n for n in self.names if "*" not in n)
-        patterns = [_pattern(n) for n in self.names if "*" in n]
+        patterns = [n.partition("*") for n in self.names if "*" in n]
         self.is_pattern = bool(patterns)
-        self._matches = re.compile("|".join(patterns) if patterns else "(?!)", re.DOTALL).match
+        self._starts = tuple(start for start, _, end in patterns if not end)
+        # `*Model`, `lib.*Model`, and `lib.*.eval`, which is `lib.eval` as well: the ends by the start.
+        self._ends: dict[str, tuple[str, ...]] = {}
+        for start, _, end in patterns:
+            if end:
+                self._ends[start] = (*self._ends.get(start, ()), end)
 
     def played_by(self, name: str) -> bool:
-        return name in self.exact or self._matches(name) is not None
-
-
-def _pattern(name: str) -> str:
-    """A name with a star as a regular expression: `lib.*`, `*Model` and `lib.*Model`, and `lib.*.eval`, which is
-    `lib.eval` as well."""
-    start, _, end = name.partition("*")
-    if not end:
-        return re.escape(start)
-    last = rf"(?:.*\.)?{re.escape(end[1:])}" if end[0] == "." and start else f".*{re.escape(end)}"
-    return rf"(?={re.escape(start)}){last}\Z"
+        return (
+            name in self.exact
+            or name.startswith(self._starts)
+            or any(name.startswith(start) and name.endswith(ends) for start, ends in self._ends.items())
+        )
 
 
 def _within(name: str, library: str) -> bool:

@@ -96,7 +96,7 @@ def _imports(path: str, changed: int, size: int, stems: frozenset[str]) -> bool:
         data = file.read()
     if b"compile" not in data and size > SMALL:
         return False
-    return any(
-        re.search(rb"(?m)^\s*(?:from|import)\b.*\b" + re.escape(stem.encode()) + rb"\b", data)
-        for stem in stems
+    return any(  # to look for the name first is a hundred times faster
+        name in data and re.search(rb"(?m)^\s*(?:from|import)\b.*\b" + re.escape(name) + rb"\b", data)
+        for name in (stem.encode() for stem in stems)
     )
