@@ -334,6 +334,7 @@ LIBRARY = Library(
     returns={
         "torch.jit.is_scripting": "false",
         "torch.jit.is_tracing": "false",
+        "torch._C._is_tracing": "false",
         "torch._C._get_tracing_state": "none",
         "torch.onnx.is_in_onnx_export": "false",
         "torch.are_deterministic_algorithms_enabled": "bool",

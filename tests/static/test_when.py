@@ -1388,3 +1388,90 @@ def f(x):
     return x + label(x)[0]
 """
     assert [(f.code, f.confidence) for f in findings(code) if f.code == "PTB185"] == [("PTB185", "high")]
+
+
+CHOSEN_BY_A_FLAG = """
+import torch
+from torch import nn
+from fast import Fused
+
+class Slow(nn.Module):
+    def forward(self, x: torch.Tensor, most=None):
+        if most is not None and most > 2:
+            x = x / 2
+        return x + 3
+
+class M(nn.Module):
+    def __init__(self, n, config, kind):
+        super().__init__()
+        self.inner = nn.Linear(n, n)
+        self.kind = kind
+        self.fast = config.fast
+        if {test}:
+            self.act = Fused()
+        else:
+            self.act = Slow()
+
+    def forward(self, x: torch.Tensor):
+        x = self.inner(x + 1)
+        if {asked}:
+            x = self.act(x, {given})
+        return self.inner(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "asked", "given", "told"),
+    [
+        ("config.fast", "not self.fast", "x.max()", True),
+        ("config.fast", "self.fast", "x.max()", False),  # it is the other one then
+        ('kind == "fast"', 'self.kind != "fast"', "x.max()", True),
+        ('kind == "fast"', 'self.kind == "fast"', "x.max()", False),
+        ("config.fast", "x.shape[0] > 1", "most=x.max()", True),
+        ("config.fast", "x.shape[0] > 1", "most=x.max(), width=2", False),  # which this one does not take
+    ],
+)
+def test_a_part_that_is_not_there_where_it_is_called(test: str, asked: str, given: str, told: bool) -> None:
+    twice = CHOSEN_BY_A_FLAG.format(test=test, asked=asked, given=given)
+    other = twice[twice.index("class M") :].replace("class M", "class Other")
+    found = [f for f in findings(f"{twice}\n\n{other}") if f.code == "PTB110" and f.confidence == "high"]
+    assert bool(found) is told
+
+
+def test_a_size_is_no_number_below_zero() -> None:
+    code = """
+import torch
+from torch import nn
+
+def count(t: torch.Tensor, n: int = -1):
+    if n == -1:
+        n = int(t.max() + 1)
+    return t * n
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, t: torch.Tensor):
+        return x * count(t + 1, {n})
+"""
+    assert [f.code for f in findings(code.format(n="x.shape[1]"))] == []
+    assert "PTB104" in [f.code for f in findings(code.format(n="-1"))]
+
+
+def test_that_gradients_are_not_kept_track_of_is_told() -> None:
+    code = """
+import torch
+from torch import nn
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor):
+        x = x + 1
+        if {test}:
+            x = x / 2
+        return x * 3
+"""
+    for test, when in (
+        ("not torch.is_grad_enabled() and x.max() > 2", ("not torch.is_grad_enabled()",)),
+        ("torch.is_grad_enabled() and x.max() > 2", ()),  # as it is unless somebody says otherwise
+        ("torch._C._is_tracing() and x.max() > 2", None),
+    ):
+        found = [f.when for f in findings(code.format(test=test)) if f.code == "PTB110"]
+        assert found == ([] if when is None else [when])

@@ -987,6 +987,11 @@ class M(nn.Module):
             "`n != 1` is off by default",
         ),
         ("n = world_size()\nif n == 1:\n    x = x * x.sum().item()", "PTB103", ""),
+        (
+            "n = self.group.size()\nif n != 1:\n    x = x * x.sum().item()",
+            "PTB103",
+            "`n != 1` is off by default",
+        ),
         ("if WORLD > 1:\n    x = x * x.sum().item()", "PTB103", "`WORLD > 1` is off by default"),
         ("if WORLD == 1 or WORKERS > 1:\n    x = x * x.sum().item()", "PTB103", ""),
         # a text that is another one by default

@@ -17,6 +17,7 @@ from pt2lint.static.values import (
     OBJECT,
     OFF_TEXTS,
     OFTEN_OFF,
+    SIZE,
     STR,
     UNKNOWN,
     Class,
@@ -207,6 +208,8 @@ def compare(left: Value, op: ast.cmpop, right: Value) -> Value:
                 return Py("bool", bool(_COMPARE[type(op)](left.const, right.const)))
             except TypeError:
                 return BOOL
+        if left is SIZE and type(right.const) is int and right.const < 0 and type(op) in _COMPARE:
+            return Py("bool", bool(_COMPARE[type(op)](0, right.const)))  # a size is none of these
         if isinstance(op, ast.Eq) and left.type in ("str", "object") and right.const not in OFF_TEXTS:
             return Py("bool", off=left.off)
         return BOOL

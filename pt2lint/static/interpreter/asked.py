@@ -91,7 +91,10 @@ class Asked:
             kept = self.defaults.kept_under(call.func, part, frame)
         elif isinstance(call.func, ast.Name) and (place := self._gone_over(call, call.func.id)) is not None:
             kept = self.defaults.listed_under(place, part, frame)
-        return () if kept is None else self._told(kept[0], kept[1], OFF if kept[2] else FLAG)
+        if kept is None:
+            return ()
+        about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)
+        return self._told(kept[0], kept[1], OFF if kept[2] else FLAG, about)
 
     def keep(self, owner: Instance, name: str, value: Value, frame: Frame) -> None:
         """Remember the test of an option under which alone `__init__` keeps a tensor that it makes: `if self.bounded:
@@ -163,8 +166,7 @@ class Asked:
             if self.usual.outcome(test, frame) is (not outcome):
                 return self._told(test, outcome, OFF)
             return self._told(test, outcome, DTYPE) if self._kept_of_dtype(test, env, frame) else ()
-        about = (id(frame.me), dotted(test) or "", outcome) if self._stays(test, frame) else None
-        return self._told(test, outcome, sort, about)
+        return self._told(test, outcome, sort, self._about(test, outcome, frame))
 
     def _kept(self, test: ast.expr) -> ast.expr | None:
         """The test of which the function kept the outcome under a name, or what it asks of an attribute that it kept
@@ -303,6 +305,18 @@ class Asked:
                 meant = ast.Compare(call.args[0], asked.ops, asked.comparators)
                 self._meant[call] = ast.copy_location(meant, call)
         return self._meant[call]
+
+    def _about(self, test: ast.expr, outcome: bool, frame: Frame) -> tuple[int, str, bool] | None:
+        """What a test asks of the object that stays as it is: `self.fast`, `self.kind == "mean"`."""
+        asked = test
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+            asked, outcome = test.left, outcome is isinstance(test.ops[0], ast.Eq)
+            if not isinstance(test.comparators[0], ast.Constant):
+                return None
+        if not self._stays(asked, frame):
+            return None
+        value = f" == {ast.unparse(test.comparators[0])}" if isinstance(test, ast.Compare) else ""
+        return id(frame.me), f"{dotted(asked)}{value}", outcome
 
     def _stays(self, test: ast.expr, frame: Frame) -> bool:
         """Whether it is an attribute of the object, or a property that reads attributes, which no method but

@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.interpreter.types import leaves_in
+from pt2lint.static.source.nodes import parameters_in
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -154,6 +155,8 @@ class Calls:
             if any(isinstance(o, Instance) and o.cls is not None for o in parts):
                 # `script(net) if scripts else net`: who compiles it may well leave that out.
                 parts = [o for o in parts if not self._is_scripted(o)]
+            if kwargs:
+                parts = [o for o in parts if self._takes(o, kwargs)]
             several = len({o.name for o in parts if isinstance(o, Ext) and o.receiver is None}) > 1
             results = [self._apply_part(o, args, kwargs, node, frame, spread, several) for o in parts]
             if UNKNOWN in func.options:
@@ -170,6 +173,17 @@ class Calls:
 
     def _is_scripted(self, part: Value) -> bool:
         return isinstance(part, Instance) and self.at.models.plays(part.external, "scripted")
+
+    def _takes(self, part: Value, kwargs: dict[str, Value]) -> bool:
+        """Whether one of several that may be called takes arguments of these names: where it does not, it is another
+        one that is called here."""
+        if isinstance(part, Instance) and part.cls is not None:
+            names = ("__call__", "forward")
+            found = next((m for name in names if (m := self.at.classes.find_method(part.cls, name))), None)
+            part = self.at.classes.method_value(*found, part) if found is not None else part
+        if not isinstance(part, Func) or part.node.args.kwarg is not None:
+            return True
+        return kwargs.keys() <= {p.arg for p in parameters_in(part.node.args)} | {"**"}
 
     def _apply_part(
         self,

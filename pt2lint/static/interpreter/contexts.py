@@ -14,6 +14,7 @@ from pt2lint.static.interpreter.guards import (
     common,
     is_open,
     is_uncalled,
+    never,
     still_held,
 )
 from pt2lint.static.values import Instance, Value
@@ -111,7 +112,9 @@ class Contexts:
                     new = above + tuple(g for g in guards if g not in above)
                     if context in self._marking and is_open(above):
                         new += (Guard("", MARKS),)
-                    if context in held:
+                    if context in held and never(new):
+                        continue  # no run comes this way
+                    if context in held and not never(held[context]):
                         # Calls may go round in a circle: what `common` makes of it could go on to change.
                         meet = common if met[context] < MOST_MET else still_held
                         new = meet(held[context], new)

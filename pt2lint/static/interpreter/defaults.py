@@ -313,6 +313,11 @@ class Defaults:
             return self._looked_up(made, made.values[0], part)
         return self._chosen(made, part, set_by(made.init, dotted(place)))
 
+    def as_kept(self, test: ast.expr, frame: Frame) -> ast.expr:
+        """A test that `__init__` makes of an option, as the object's other methods make it of the attribute."""
+        found = self.at.classes.find_method(frame.own_class, "__init__") if frame.own_class else None
+        return _kept_as(test, found[1]) if found is not None else test
+
     def _looked_up(
         self, made: _Made, value: ast.expr | None, part: Value
     ) -> tuple[ast.expr, bool, bool] | None:
@@ -537,8 +542,8 @@ def _kept_as(test: ast.expr, init: FunctionNode) -> ast.expr:
     places = (
         t for t, value in set_in(init.body) if is_own(t) and ast.unparse(value or t) == ast.unparse(option)
     )
-    place = next(places, None) if isinstance(option, ast.Name) else None
-    if place is None:
+    place = next(places, None) if isinstance(option, (ast.Name, ast.Attribute)) else None
+    if place is None or len(set_by(init, dotted(place))) > 1:
         return test
     asked = ast.Compare(place, test.ops, test.comparators) if isinstance(test, ast.Compare) else place
     return ast.copy_location(asked, test)

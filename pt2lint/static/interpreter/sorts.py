@@ -231,6 +231,8 @@ class Sorts:
         callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
         if self.at.models.plays(callee, "mode"):
             return MODE
+        if self.at.models.plays(callee, "asks for gradients"):
+            return None if outcome else MODE  # they are wanted unless somebody says otherwise
         if isinstance(test.func, ast.Attribute) and self._tells_dtype(test.func.value, env, frame):
             return DTYPE
         if (sort := self._passes_on(test, env, frame)) is not None:
@@ -341,6 +343,8 @@ class Sorts:
         if not isinstance(node, ast.Call) or depth > MAX_PASSED:
             return False
         callee = self.at.expressions.again(node.func, env, frame)
+        if callee is UNKNOWN and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+            return not node.args and not node.keywords  # of a group: that of a tensor is no number
         if not isinstance(callee, Func) or isinstance(callee.node, ast.Lambda) or node.args:
             return self.at.models.plays(self.at.names.external_name(callee), "asks for processes")
         home = Frame(callee.module, unit_of(callee.node), "", cls=callee.defined_in)
