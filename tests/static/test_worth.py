@@ -927,9 +927,16 @@ class M(nn.Module):
         self.every = every
         self.spread = dist.is_initialized() and dist.get_world_size() > 1
         self.big = self.weight.shape[0] > 1
-        self.log = None
+        self.log = self.tokens = None
         if self.every > 0 and self.weight.device.type != "meta":
             self.log = nn.Linear(2, 2)
+        self.attends = every > 0
+        if self.attends:
+            self.tokens = nn.Linear(2, 2)
+
+    @property
+    def is_packed(self):
+        return self.packed
 
     def pack(self):
         self.packed = True
@@ -966,6 +973,17 @@ class M(nn.Module):
             "once",
         ),
         ("if not self.packed:\n    if self.pack():\n        x = x * x.sum().item()", "PTB103", "once"),
+        (
+            "if len(self.kept) == 0:\n    for i in (1, 2):\n        self.kept[i] = x\n    x = x * x.sum().item()",
+            "PTB103",
+            "once",
+        ),
+        ("if not self.is_packed:\n    x = x * x.sum().item()\n    self.packed = True", "PTB103", "once"),
+        (
+            "if self.tokens is not None:\n    x = x * x.sum().item()",
+            "PTB103",
+            "`self.tokens is not None` is off by default",
+        ),
         # what is there is there again, and only what is not is kept once
         ("if 'n' in self.packed:\n    self.packed['n'] = x * x.sum().item()", "PTB103", ""),
         ("if 'n' not in self.packed:\n    self.packed['n'] = x * x.sum().item()", "PTB103", "once"),

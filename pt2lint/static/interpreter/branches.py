@@ -280,6 +280,7 @@ class Branches:
                 if is_name(part.left.func, "len") and is_zero(part.comparators[0]):
                     filled.add(dotted(part.left.args[0]) or "")
             if isinstance(part, (ast.Attribute, ast.Name)) and (key := dotted(part)) is not None:
+                asked |= self._read_by(part, frame)
                 if isinstance(part, ast.Attribute) or part.id in frame.globals | frame.nonlocals:
                     asked.add(key)
                 elif part.id in frame.module.assigned:
@@ -302,7 +303,11 @@ class Branches:
             filled.discard(running.args.kwarg.arg)  # `**options` are others in each call
         if not asked and not filled and not shared:
             return False
-        if missing(test) & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:
+        lacks = missing(test)
+        for part in walk(test):
+            if isinstance(part, ast.expr) and dotted(part) in lacks:
+                lacks |= self._read_by(part, frame)
+        if lacks & {dotted(target) for target, value in set_in(nested(body)) if is_something(value)}:
             return True  # on one of its own branches: with the last of several steps
         if isinstance(written, ast.Compare) and isinstance(written.ops[0], ast.NotIn):
             kept = (target for target, _ in set_in(nested(body)) if isinstance(target, ast.Subscript))
@@ -316,6 +321,14 @@ class Branches:
             or (isinstance(target, ast.Subscript) and dotted(_table(target.value)) in filled)
             for names, (target, value) in sets
         ) or any(self._grows(statement, filled) for statement in (*body, *called))
+
+    def _read_by(self, place: ast.AST, frame: Frame) -> set[str]:
+        """The attributes that a property of the object reads: `self._ready`, of `self.ready`."""
+        if not is_own(place) or frame.own_class is None:
+            return set()
+        found = self.at.classes.find_method(frame.own_class, place.attr)
+        read = walk(found[1]) if found is not None and found[1].decorator_list else ()
+        return {f"self.{part.attr}" for part in read if is_own(part)}
 
     def _grows(self, statement: ast.stmt, filled: set[str]) -> bool:
         """`self.told.add(key)`"""

@@ -15,7 +15,6 @@ from pt2lint.static.interpreter.guard_syntax import (
     constant,
     default_of,
     is_empty,
-    is_one_of,
     is_something,
     looked_up,
     name_of,
@@ -112,11 +111,15 @@ class Defaults:
         if made is None or len(made.values) > 2:
             return False
         options_off = options_of(made.init)
-        kept = {dotted(target) for target, value in set_in(made.init.body) if is_one_of(value, options_off)}
+        kept = {  # `self.rate = rate`, `self.drops = rate > 0`
+            dotted(target): value
+            for target, value in set_in(made.init.body)
+            if value is not None and asks_for_one(value, options_off)
+        }
         under = [
             each.test
             for each in made.init.body
-            if isinstance(each, ast.If) and asks_for_one(each.test, options_off | kept)
+            if isinstance(each, ast.If) and asks_for_one(each.test, options_off | kept.keys())
             for target, value in set_in(each.body)
             if is_something(value) and dotted(target) == dotted(place)
         ]
@@ -124,7 +127,7 @@ class Defaults:
             value.test
             for value in made.values
             if isinstance(value, ast.IfExp) and is_something(value.body) and says_none(value.orelse)
-            if asks_for_one(value.test, options_off | kept)
+            if asks_for_one(value.test, options_off | kept.keys())
         ]
         return (
             (len(made.values) == 1 or any(says_none(value) for value in made.values if value is not None))
@@ -132,7 +135,8 @@ class Defaults:
             and not any(
                 isinstance(part, ast.Name) and self._is_switched_on(part.id, made, set())
                 for test in under
-                for part in walk(test)
+                for asked in walk(test)
+                for part in walk(kept.get(name_of(asked), asked))
             )
         )
 

@@ -277,10 +277,6 @@ def came_out(test: ast.expr, value: object) -> bool | None:
         return None
 
 
-def is_one_of(value: ast.expr | None, names: set[str | None]) -> bool:
-    return isinstance(value, ast.Name) and value.id in names
-
-
 def asks_whether_none(test: ast.expr) -> tuple[ast.expr, bool] | None:
     """What a test asks for being None, and whether it comes out true where it is."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and says_none(test.comparators[0]):
@@ -464,11 +460,18 @@ def always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         yield statement
         if isinstance(statement, (ast.With, ast.Try)):
             yield from always(statement.body)
+        elif isinstance(statement, ast.For):  # which fills what it was found to lack
+            yield from (each for each in always(statement.body) if fills_table(each))
         elif isinstance(statement, ast.If) and statement.orelse:
             either = {dotted(target) for target, _ in set_in(always(statement.orelse))}
             for each in always(statement.body):
                 if any(dotted(target) in either for target, _ in set_in([each])):
                     yield each
+
+
+def fills_table(statement: ast.stmt) -> bool:
+    """`self.ranks[p] = i`"""
+    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript)
 
 
 def nested(body: list[ast.stmt]) -> list[ast.stmt]:
