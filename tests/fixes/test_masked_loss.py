@@ -290,6 +290,8 @@ def test_another_loss_keeps_its_selection():
         ["x = x[m]", "return F.mse_loss(x, y)"],
         ["if flag:", "    x = x[m]", "    y = y[m]", "    y = y * 2", "return F.mse_loss(x, y)"],
         ["for _ in range(2):", "    x = x[m]", "    y = y[m]", "return F.mse_loss(x, y)"],
+        # Part of a product, over several lines.
+        ["return 0.5 * F.smooth_l1_loss(", "    x.float().double()[m], y.float().double()[m]", ")"],
     ],
 )
 def test_refused(lines):

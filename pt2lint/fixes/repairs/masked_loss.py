@@ -180,6 +180,8 @@ def _scaled(
         or isinstance(parent, cst.Assign | cst.Return | cst.Arg | cst.AugAssign | cst.AnnAssign)
         or (isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, cst.Add))
     )
+    if not alone and "\n" in whole:
+        raise Refused("the loss is part of a product, and would not fit on its line")
     return cst.parse_expression(whole if alone else f"({whole})")
 
 
@@ -216,8 +218,8 @@ def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[
     return fix(
         "Take the loss of all elements, with those outside the mask made neutral, as the mean over the mask. It "
         "assumes that the loss takes the mean (and a cross entropy ignores the class -100), and that the mask has the "
-        "shape of the operands, or is broadcast to it. The last digits may differ, and the largest numbers of a dtype "
-        "overflow.",
+        "shape of the operands, or is broadcast to it. The last digits may differ, the largest numbers of a dtype "
+        "overflow, and a mean in half precision becomes one in float32.",
         (*imports, *rewrite(function, new)),
     )
 
