@@ -659,6 +659,49 @@ def test_an_option_that_follows_a_global(tmp_path: Path, switch: str, given: str
     assert (finding.when, finding.note) == (("self.statistics",), note)
 
 
+GIVEN_FLAG = """
+class Block(nn.Module):
+    def __init__(self, fancy: bool = False):
+        super().__init__()
+        self.fancy = fancy
+
+    def forward(self, x: torch.Tensor):
+        if self.fancy:
+            x = x * x.sum().item()
+        return x
+
+class M(nn.Module):
+    def __init__(self, fancy: bool = {default}, n: int = 2):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+        self.blocks = nn.ModuleList([Block({given}) for i in range(n)])
+
+    def forward(self, x: torch.Tensor):
+        for block in self.blocks:
+            x = block(self.inner(x))
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("default", "given", "note"),
+    [
+        (True, "fancy=True", ""),
+        (True, "fancy=fancy", ""),
+        (True, "fancy=fancy and i > 0", ""),
+        (False, "fancy=fancy", "`self.fancy` is off by default"),
+        (False, "fancy=fancy and i > 0", "`self.fancy` is off by default"),
+        (True, "", "`self.fancy` is off by default"),
+        (True, "fancy=True) for _ in x] + [Block(", "`self.fancy` is off by default"),
+    ],
+)
+def test_a_flag_that_whatever_makes_the_part_switches_on(
+    tmp_path: Path, default: bool, given: str, note: str
+) -> None:
+    [finding] = linted(tmp_path, GIVEN_FLAG.format(default=default, given=given))
+    assert (finding.when, finding.note) == (("self.fancy",), note)
+
+
 def test_what_one_way_leaves_off_another_may_give(tmp_path: Path) -> None:
     code = """
     def scaled(x, scale):

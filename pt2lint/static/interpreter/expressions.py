@@ -482,9 +482,12 @@ class Expressions:
         inner = dict(env)
         is_and = isinstance(node.op, ast.And)
         values: list[Value] = []
+        off = 0
         before = frame.guards
         for part in node.values[:-1]:
             value, known = self.at.conditions.tested(part, inner, frame)
+            if is_and and not frame.region and isinstance(value, Py):
+                off = off or value.off
             if known is (not is_and):
                 values.append(value)
                 frame.guards = before
@@ -498,7 +501,9 @@ class Expressions:
             self.at.conditions.narrow(part, inner, is_and, frame)
         values.append(self.eval(node.values[-1], inner, frame))
         frame.guards = before
-        return join_all(values)
+        both = join_all(values)
+        # `Block(fancy and i > 0)` is off where `fancy` is; in compiled code each part is asked for itself.
+        return Py("bool", off=off) if off and isinstance(both, Py) and both.type == "bool" else both
 
     def e_ifexp(self, node: ast.IfExp, env: Env, frame: Frame) -> Value:
         known = self.at.conditions.test(node.test, env, frame)

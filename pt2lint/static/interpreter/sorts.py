@@ -37,6 +37,7 @@ from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import is_name, made_once, parts, says_none, unit_of, walk
 from pt2lint.static.values import (
     NO_CONST,
+    OFTEN_OFF,
     SIZE,
     UNKNOWN,
     Class,
@@ -86,9 +87,10 @@ class Sorts:
         if isinstance(test, (ast.Name, ast.Attribute)) and tensor_of(value) is None:
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
-            if outcome and (
-                (isinstance(value, Py) and value.off) or self.defaults.starts_empty(test, value, frame)
-            ):
+            if outcome and isinstance(value, Py) and value.off:
+                if value.off != OFTEN_OFF or not self.defaults.made_on(test, frame):
+                    return OFF
+            if outcome and self.defaults.starts_empty(test, value, frame):
                 return OFF
             if (
                 outcome
