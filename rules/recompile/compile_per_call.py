@@ -121,9 +121,8 @@ class CompilePerCall(Rule):
         calls = [
             one for one in uses if isinstance(p := self.function.parent(one), cst.Call) and p.func is one
         ]
-        return (
-            made and bool(calls) and len(calls) == len(uses) - 3
-        )  # its `def`, and `name = torch.compile(name)`
+        others = 3  # its `def`, and both sides of `name = torch.compile(name)`
+        return made and bool(calls) and len(calls) + others == len(uses)
 
     def around(self, node: cst.CSTNode, own: bool) -> str | None:
         """What runs the call again and again with the same thing to compile, in a reader's words."""
