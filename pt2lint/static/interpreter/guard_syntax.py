@@ -461,7 +461,7 @@ def always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(statement, (ast.With, ast.Try)):
             yield from always(statement.body)
         elif isinstance(statement, ast.For):  # which fills what it was found to lack
-            yield from (each for each in always(statement.body) if fills_table(each))
+            yield from (each for each in always(statement.body) if _fills_table(each))
         elif isinstance(statement, ast.If) and statement.orelse:
             either = {dotted(target) for target, _ in set_in(always(statement.orelse))}
             for each in always(statement.body):
@@ -469,7 +469,7 @@ def always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                     yield each
 
 
-def fills_table(statement: ast.stmt) -> bool:
+def _fills_table(statement: ast.stmt) -> bool:
     """`self.ranks[p] = i`"""
     return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript)
 
