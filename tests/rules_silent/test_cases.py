@@ -3894,3 +3894,52 @@ def test_a_generator_raises_where_it_shall_be_one_graph(options: str) -> None:
     assert ("raises" in found.message) is bool(options)
     compiled = outcome(source + "\ndef run():\n    return len(list(f(torch.ones(1))))\n")
     assert isinstance(compiled.value, Exception) is bool(options)
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [((2, 9), [9, 11, 22, 23, 24]), ((2, 13), [9, 22, 23]), ((2, 15), [9, 11, 22, 23, 24])],
+)
+def test_a_number_that_changes_has_no_format(target: tuple[int, int], told: list[int]) -> None:
+    source = """
+import time
+import torch
+
+@torch.compile
+def step(model: torch.nn.Module, x):
+    start = time.time()
+    loss = model(x).mean()
+    print(f"{1000 * (time.time() - start):.1f} ms")
+    value = loss.item()
+    print(f"step {7:3d}: " f"loss {value:.3f}")
+    print(f"{value}", f"{value!r:>9}", "%.3f" % value, "{:.3f}".format(value))
+    kept = f"{value:.3f}"
+    for _ in range(3):
+        x = x + value
+    return loss, kept
+
+@torch.compile
+def alone(x):
+    value = x.sum().item()
+    share = value / 3
+    print(f"{value:.3f}")
+    print(f"{share * 100:.1f} %")
+    print(f"{value:.3f} {value * 2:.3f}")
+    return x + 1
+
+@torch.compile
+def nothing_left(x):
+    print(f"{x.sum().item() * 2:.3f}")
+
+@torch.compile
+def left_to_python(x):
+    for row in range(3):
+        print(f"{x[row].sum().item() * 2:.3f}")
+    return x + 1
+
+def not_compiled(x):
+    print(f"{x.sum().item() * 2:.3f}")
+    return x + 1
+"""
+    found = findings(source, target_torch=target, select=("PTS356",))
+    assert sorted({f.line for f in found if f.code == "PTS356"}) == told
