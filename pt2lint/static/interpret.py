@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import reduce
 from operator import or_
@@ -36,6 +37,7 @@ from pt2lint.static.source.nodes import (
     BLOCKS,
     SIMPLE,
     Unit,
+    is_name,
     last_word,
     placed,
     unit_of,
@@ -249,7 +251,7 @@ class Interpreter:
         """The classes of a file, those that functions and other classes define included."""
         known = {c.node: c for c in module.classes.values()}
         if module not in self._class_statements:
-            self._class_statements[module] = [*class_statements(module.tree.body)]
+            self._class_statements[module] = [*class_statements(not_replaced(module.tree.body))]
         return [known.get(node) or ClassInfo(node, module, {}) for node in self._class_statements[module]]
 
     def run_module(self, cls: ClassInfo, unsure: bool) -> None:
@@ -274,7 +276,7 @@ class Interpreter:
             seldom += (Guard("", OPEN), *duties.of_module(cls))
             if self._compiles_parts(cls):
                 seldom += (Guard("", PARTS),)
-        if any(self.at.models.plays(name, "runs tests") for name in cls.module.imports.values()):
+        if self.at.classes.is_of_tests(cls.module):
             seldom += (Guard("", TESTED),)
         if called and not unsure:
             self.at.conditions.contexts.also_root(node)
@@ -508,6 +510,31 @@ def _second(callee: ast.expr) -> str:
             return callee.attr
         callee = callee.value
     return ""
+
+
+def not_replaced(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements but for a class that is defined again before anything names it."""
+    classes = Counter(each.name for each in body if isinstance(each, ast.ClassDef))
+    return [
+        statement
+        for i, statement in enumerate(body)
+        if not (
+            isinstance(statement, ast.ClassDef)
+            and classes[statement.name] > 1
+            and _is_defined_again(statement.name, body[i + 1 :])
+        )
+    ]
+
+
+def _is_defined_again(name: str, following: list[ast.stmt]) -> bool:
+    for statement in following:
+        again = isinstance(statement, ast.ClassDef) and statement.name == name
+        named = statement.bases if isinstance(statement, ast.ClassDef) and again else [statement]
+        if any(is_name(part, name) for each in named for part in ast.walk(each)):
+            return False
+        if again:
+            return True
+    return False
 
 
 def class_statements(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:

@@ -3546,7 +3546,7 @@ def test_what_a_property_returns_is_not_what_the_object_was_given() -> None:
     ],
 )
 def test_what_a_type_checker_learns_from_is_left(function: str, fixed: bool) -> None:
-    source = f"{HEADER}from torch import nn\n\nclass Net(nn.Module):\n    pass\n\n{function}\n"
+    source = f"{HEADER}from torch import nn\n\n{function}\n"
     (finding,) = (f for f in findings(source) if f.code == "PTS304")
     (fix,) = finding.fixes
     assert bool(fix.edits) is fixed

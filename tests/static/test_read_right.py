@@ -19,6 +19,46 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "of what is defined twice the last counts": """
+class Scale(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x * x.max().item()
+
+class Scale(nn.Module):
+    def __init__(self):
+        super(Scale, self).__init__()
+
+    def forward(self, x: torch.Tensor):
+        return x * x.sum().item()  # PTB103
+
+def pick(x):
+    return x[x > 0]
+
+def pick(x):
+    return x * 2
+
+class Named(nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x * x.min().item()  # PTB103
+
+class Named(Named):
+    pass
+
+if torch.cuda.is_available():
+    def draw(x):
+        return x * x.mean().item()  # PTB103
+else:
+    def draw(x):
+        return x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x: torch.Tensor):
+        return draw(pick(self.scale(x)))
+""",
     "iterators over tuples and ranges are known, whoever made them": """
 @torch.compile
 def drawn(x, it):

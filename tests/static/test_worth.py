@@ -1939,6 +1939,17 @@ def test_an_option_that_is_something_else_by_default(tmp_path: Path, test: str, 
     assert notes(tmp_path, f"{code}\ndef build(config):\n    return {made}\n" if made else code) == [note]
 
 
+@pytest.mark.parametrize("imports", ["import pytest", "import sys"])
+def test_what_tests_make_is_no_use(tmp_path: Path, imports: str) -> None:
+    code = KEEPS.format(test="if self.kind == 'last':")
+    assert notes(tmp_path, code) == ["`self.kind == 'last'` is off by default"]
+    other = tmp_path / "package" / "other.py"
+    other.write_text(f"{imports}\nfrom .m import M\n\ndef build():\n    return M('last')\n")
+    paths = [str(tmp_path / "package" / "m.py"), str(other)]
+    found = [f.note for f in lint(paths, Settings(target_torch=(2, 13))).findings if f.code == "PTB103"]
+    assert found == ["`self.kind == 'last'` is off by default" if "pytest" in imports else ""]
+
+
 @pytest.mark.parametrize(
     ("returned", "note"),
     [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import FunctionNode, last_word, placed, unit_of, walk
 from pt2lint.static.source.reads import BASE
 from pt2lint.static.values import (
@@ -140,6 +140,10 @@ class Classes:
             known = known or all(any(name in base.methods for base in own) for name in OF_METRICS)
             self._seldom[cls] = known
         return known
+
+    def is_of_tests(self, module: Module) -> bool:
+        """Whether the file tests: it imports pytest or so."""
+        return any(self.at.models.plays(name, "runs tests") for name in module.imports.values())
 
     def is_function(self, cls: ClassInfo) -> bool:
         """Whether it is a function with a gradient of its own."""

@@ -520,7 +520,8 @@ class Defaults:
             return False
         if any(word.arg == name for call in self._above(made.cls, made.home) for word in call.keywords):
             return True
-        return any(name in each.kwargs for each in self.at.objects.makings.get(made.cls, ()))
+        makings = self.at.objects.makings.get(made.cls, ())
+        return any(name in each.kwargs and not self.at.classes.is_of_tests(each.module) for each in makings)
 
 
 def _calls_init(node: ast.AST) -> TypeGuard[ast.Call]:

@@ -9,7 +9,7 @@ from pt2lint.static.interpreter.classes import bind, off
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.special import special
-from pt2lint.static.source.modules import ClassInfo
+from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import made_once, parts, says_none, unit_of
 from pt2lint.static.values import (
     NONE,
@@ -41,12 +41,13 @@ MOST_MAKINGS = 16  # calls of one class that are kept
 
 
 class Making(NamedTuple):
-    """One place where the project makes a module: with what, and the class whose method makes it."""
+    """One place where the project makes a module: with what, the class whose method makes it, and its file."""
 
     args: list[Value]
     kwargs: dict[str, Value]
     node: ast.AST
     maker: ClassInfo | None
+    module: Module
 
     def given(self, name: str, at: int) -> tuple[Value | None, ast.expr | None]:
         """What is passed for a parameter, by its name and its position, and the expression of it."""
@@ -98,7 +99,7 @@ class Objects:
             calls = self.makings.setdefault(cls, [])
             if len(calls) < MOST_MAKINGS and not spread:
                 maker = frame.own_class
-                calls.append(Making(args, kwargs, node, maker))
+                calls.append(Making(args, kwargs, node, maker, frame.module))
             return self.instance(cls, args, kwargs)
         externals = self.at.classes.bases(cls)[1]
         if any(self.at.models.plays(e, "enumeration") for e in externals):

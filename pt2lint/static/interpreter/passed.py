@@ -80,14 +80,15 @@ class Passed:
         """What the project passes for a parameter that `__init__` has to be given, or may be given if `optional`,
         wherever it makes such a module."""
         left_out = NONE if optional else UNKNOWN
-        found = self.makings(cls, init, name, optional)
+        found = self.makings(cls, init, name, optional, tests=True)
         return [left_out if value is None else value for value, _, _ in found]
 
     def makings(
-        self, cls: ClassInfo, init: Func, name: str, optional: bool = True
+        self, cls: ClassInfo, init: Func, name: str, optional: bool = True, tests: bool = False
     ) -> list[tuple[Value | None, ast.expr | None, ClassInfo | None]]:
         """What the project passes for that parameter wherever it makes such a module, None where nothing; with the
-        expression of it, and the class whose method makes the module."""
+        expression of it, and the class whose method makes the module. What tests of it make is no use of it, unless
+        `tests` says that any is asked for."""
         a = init.node.args
         names = [p.arg for p in placed(a)][1:]
         if not optional:
@@ -99,8 +100,11 @@ class Passed:
         self.read(init.module)
         self.read_callers(init)
         at = names.index(name)
-        made = self.at.objects.makings.get(cls, ())
-        return [(*each.given(name, at), each.maker) for each in made]
+        return [
+            (*each.given(name, at), each.maker)
+            for each in self.at.objects.makings.get(cls, ())
+            if tests or not self.at.classes.is_of_tests(each.module)
+        ]
 
     def read_callers(self, func: Func) -> None:
         """Read the other files that call the function, or the class whose method it is."""

@@ -203,8 +203,7 @@ class Module:
         self._ends: dict[ast.AST, list[int]] = {}  # the last lines of what stands in it
         self.whole = whole or not self._bind_parts()
         if self.whole:
-            for statement in flat(self._tree.body):
-                self._bind(statement)
+            self._bind_all(self._tree.body)
 
     def begin(self) -> None:
         """Forget what an interpreter found: another one takes the module."""
@@ -287,21 +286,18 @@ class Module:
         self._outline = Outline(self._source)
         self._parts = self._outline.parts()
         try:
-            bound: list[tuple[Part, list[ast.stmt]]] = [
-                (part, [] if _is_late(part) else list(flat(statements(part)))) for part in self._parts
-            ]
+            bound = [(part, [] if _is_late(part) else statements(part)) for part in self._parts]
         except (SyntaxError, ValueError):
             self._parts = []
             return False
         for part, found in bound:
             if part.kind == "function" and _is_late(part):
-                self.functions.setdefault(part.name, part)  # type: ignore[arg-type]
+                self.functions[part.name] = part  # type: ignore[assignment]
             elif part.kind == "class":
-                self.classes.setdefault(part.name, part)  # type: ignore[arg-type]
+                self.classes[part.name] = part  # type: ignore[assignment]
             elif part.kind == "name":
                 self.assigned.setdefault(part.name, []).append(part)  # type: ignore[arg-type]
-            for statement in found:
-                self._bind(statement)
+            self._bind_all(found)
         return True
 
     def _statement(self, part: Part) -> Any:
@@ -418,6 +414,16 @@ class Module:
         )
         name = ".".join(name for name, _ in around)
         return f"{self.path} {name}+{line - around[-1][1] if around else line}"
+
+    def _bind_all(self, body: list[ast.stmt]) -> None:
+        """Of what is defined twice, the last counts; of what stands in the arms of an `if` or a `try`, the first."""
+        for statement in body:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _is_overload(statement):
+                self.functions.pop(statement.name, None)
+            elif isinstance(statement, ast.ClassDef):
+                self.classes.pop(statement.name, None)
+            for each in flat([statement]):
+                self._bind(each)
 
     def _bind(self, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
