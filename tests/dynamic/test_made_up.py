@@ -634,6 +634,73 @@ def test_a_condition_on_an_optional_parameter_is_met(project: Project) -> None:
     ]
 
 
+def test_the_step_of_an_optimizer_is_run_from_its_first_one_on(project: Project) -> None:
+    path = project.write(
+        "optimizers.py",
+        """
+        import torch
+
+        class First(torch.optim.Optimizer):
+            def __init__(self, params, lr, betas=(0.9, 0.99), nesterov=False):
+                super().__init__(params, {"lr": lr, "nesterov": nesterov})
+
+            @torch.no_grad()
+            def step(self):
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        self.train(p, group)
+
+            def train(self, p, group):
+                state = self.state[p]
+                if not state:
+                    print("first")  # HERE
+                    state["mean"] = torch.zeros_like(p)
+                state["mean"].lerp_(p.grad, 0.1)  # HERE
+                if group["nesterov"]:
+                    print("nesterov")  # HERE
+                p.sub_(state["mean"], alpha=group["lr"])
+
+        class Matrices(torch.optim.Optimizer):
+            def __init__(self, params, momentum):
+                super().__init__(params, {"momentum": momentum})
+
+            def step(self, closure):
+                loss = closure()
+                for p in self.param_groups[0]["params"]:
+                    p.data.add_(p.grad @ p.T @ p)
+                print(loss)  # HERE
+                return loss
+
+        class Inherits(torch.optim.SGD):
+            pass
+
+        class Around(torch.optim.Optimizer):
+            def __init__(self, optimizer):
+                self.param_groups = optimizer.param_groups
+                self.optimizer = optimizer
+                self.state = {}
+
+            def step(self):
+                print("around")  # HERE
+                return self.optimizer.step()
+        """,
+    )
+    result = project.verify(path)
+    judged = [each for each in result.findings if each.code == "PTB100"]
+    assert [each.verdict for each in judged] == [
+        "confirmed", "refuted", "confirmed", "confirmed", "confirmed",
+    ]  # fmt: skip
+    assert [each.evidence["targets"] for each in judged if each.verdict == "confirmed"][:2] == [
+        ["First.step", "First.step otherwise"],
+        ["First.step otherwise"],
+    ]
+    assert any(
+        "Matrices.step (parameters that have gradients, a closure), Around.step (parameters that have gradients)"
+        in note
+        for note in result.notes
+    ), result.notes
+
+
 def test_what_a_class_is_built_with_is_found() -> None:
     import torch
 

@@ -141,3 +141,16 @@ def test_entropy_starts_anew_with_each_seed():
     assert entropy(40) not in ones
     assert len(ones[0]) == 40
     assert ones[0] != ones[1]
+
+
+def test_the_step_of_an_optimizer_is_put_back_and_shows_what_it_trains():
+    weight = torch.nn.Parameter(torch.ones(2))
+    weight.grad = torch.ones(2)
+    optimizer = torch.optim.Adam([weight])
+    kept = Kept(state_of(optimizer.step, []))
+    optimizer.step()
+    assert [name for name, _ in kept.changed()] == ["parameter 0"]
+    assert kept.put_back()
+    assert torch.equal(weight, torch.ones(2))
+    assert not optimizer.state
+    assert not kept.changed()

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from . import lessons
+from . import lessons, optimizers
 from .built import WIDTH, Arguments, annotation_text, given_back, listed, takes_arguments
 from .hints import Hints, sizes
 from .inputs import has_forward, import_in_part
@@ -81,6 +81,9 @@ def targets(
             if not has_forward(value):
                 continue
             make = functools.partial(made_for_class, name, value)
+        elif optimizers.is_optimizer(value):
+            found += optimizers.targets(name, value, tell)
+            continue
         elif (compiled := getattr(value, "_torchdynamo_orig_callable", None)) is not None:
             make = functools.partial(made_for, name, compiled)
         elif inspect.isfunction(value) and takes_tensors(value):

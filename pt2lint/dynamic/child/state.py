@@ -181,18 +181,30 @@ class Kept:
             return False
 
     def changed(self) -> list[tuple[str, torch.Tensor]]:
-        """The parameters and buffers of its modules that have other numbers by now."""
+        """The parameters and buffers of its modules, and what its optimizers train, that have other numbers by now."""
         first = {id(tensor): number for tensor, number in zip(self.first.tensors, self.numbers)}  # noqa: B905
-        return [
-            (name, tensor.detach().cpu().clone())
+        named = {
+            id(tensor): (name, tensor)
             for module in _modules(self.root)
             for name, tensor in (*module.named_parameters(), *module.named_buffers())
+        }
+        for optimizer in self.root if isinstance(self.root, tuple) else ():
+            for number, tensor in enumerate(_trained_by(optimizer)):
+                named.setdefault(id(tensor), (f"parameter {number}", tensor))
+        return [
+            (name, tensor.detach().cpu().clone())
+            for name, tensor in named.values()
             if id(tensor) not in first or not torch.equal(tensor, first[id(tensor)])
         ]
 
 
 def _modules(root: Any) -> list[torch.nn.Module]:
     return [one for one in (root if isinstance(root, tuple) else (root,)) if isinstance(one, torch.nn.Module)]
+
+
+def _trained_by(optimizer: Any) -> list[torch.Tensor]:
+    groups = optimizer.param_groups if isinstance(optimizer, torch.optim.Optimizer) else ()
+    return [tensor for group in groups for tensor in group["params"]]
 
 
 def state_of(function: Any, calls: Iterable[Any]) -> tuple[Any, ...]:
@@ -206,7 +218,7 @@ def state_of(function: Any, calls: Iterable[Any]) -> tuple[Any, ...]:
         with contextlib.suppress(ValueError):  # an empty one
             around.append(cell.cell_contents)
     found: dict[int, Any] = {}
-    left: list[Any] = [*calls, getattr(owner, "__dict__", {}), *around]
+    left: list[Any] = [*calls, owner, getattr(owner, "__dict__", {}), *around]
     while left:
         value = left.pop()
         if isinstance(value, _TRAINED):

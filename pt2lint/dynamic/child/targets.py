@@ -18,13 +18,15 @@ class Target:
 
     `how` says where the inputs came from; `path` and `line` where the callable is defined; `seen_in` the mode
     in which a program made each call, None where no program did; `pristine` a copy of a callable with state, that
-    nobody calls; `named` that the user gave it its name; `whole` that its program compiles it with fullgraph=True;
+    nobody calls; `again` makes the callable anew, given the device and the dtype; `named` that the user gave it its
+    name; `whole` that its program compiles it with fullgraph=True;
     `dtype` what floating-point parameters, buffers and arguments are cast to, None for none; `autocast` the kinds of
     devices, and the dtype of each, for which its program has autocast on when it calls it.
     """
 
     named = False
     whole = False
+    again: Callable[[str | None, torch.dtype | None], Callable[..., Any]] | None = None
     dtype: torch.dtype | None = None
     autocast: tuple[tuple[str, torch.dtype], ...] = ()
 
@@ -49,6 +51,8 @@ class Target:
 
     def fresh(self, mode: str, device: str | None) -> Callable[..., Any]:
         """The callable as it was at first, in train or eval mode, on the device."""
+        if self.again is not None:
+            return self.again(device, self.dtype)
         function = self.function if self.pristine is None else self._copy(self.pristine)
         module = module_of(function)
         if module is not None:
