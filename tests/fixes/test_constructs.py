@@ -125,6 +125,7 @@ def made_elsewhere(tmp_path, text):
     ("text", "made"),
     [
         ("return np.prod(x.shape[:2])", "return math.prod(x.shape[:2])"),
+        ("_, *rest = x[None].shape; return np.prod(rest)", "return math.prod(rest)"),
         (
             "return np.lcm(config.heads, config.rows)",
             "return math.lcm(config.heads, config.rows)",
@@ -144,7 +145,13 @@ def test_numpy_of_numbers_in_another_function(tmp_path, text, made):
 
 @pytest.mark.parametrize(
     "text",
-    ["return np.prod(x.shape, axis=0)", "return np.prod(config)", "return np.lcm(x.sum(), config.heads)"],
+    [
+        "return np.prod(x.shape, axis=0)",
+        "return np.prod(config)",
+        "return np.lcm(x.sum(), config.heads)",
+        "_, *rest = x.shape; rest = rest or config; return np.prod(rest)",
+        "_, *rest = x.shape; return np.lcm(rest, 2)",
+    ],
 )
 def test_numpy_of_what_may_be_no_number_is_refused(tmp_path, text):
     assert not made_elsewhere(tmp_path, text)[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 import libcst as cst
 
@@ -17,16 +18,18 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    enclosing_function,
     fix,
     math_function,
     qualified,
     refusing,
     rewrite,
     source,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, parameters_in, walk
 from pt2lint.said import plain
 
 # Functions of numpy that math has under this name: what they return, of plain numbers.
@@ -219,7 +222,9 @@ class _Writer:
             return callee(node) == "size" and not node.args
         if isinstance(node, cst.Name):
             made = definition(self.function, node)
-            return made is not None and not isinstance(made, cst.Name) and self.sizes(made)
+            if made is None:
+                return self.unpacks_shape(node, cst.StarredElement)
+            return not isinstance(made, cst.Name) and self.sizes(made)
         return isinstance(node, cst.Attribute) and node.attr.value == "shape"
 
     def number(self, node: cst.BaseExpression, depth: int = 4) -> str:
@@ -240,28 +245,28 @@ class _Writer:
             value = definition(self.function, node)
             if value is not None:
                 return self.number(value, depth - 1)
-            if self.unpacks_shape(node):
+            if self.unpacks_shape(node, cst.Element):
                 return "int"
-        if self.may_assume and word == "unknown" and effect(node) is None and dotted(node):
+        assumed = self.may_assume and word == "unknown" and effect(node) is None and dotted(node)
+        if assumed and not self.sizes(node):
             text = f"`{source(self.function, node)}`"
             self.assumed += [text] if text not in self.assumed else []
             return "int"
         raise Refused(f"`{source(self.function, node)}` is not known to be a plain number")
 
-    def unpacks_shape(self, name: cst.Name) -> bool:
-        """Whether the name's only binding is in `a, b = x.shape` (or x.size())."""
-        for outer in ancestors(self.function, name):
-            if isinstance(outer, cst.FunctionDef):
-                break
-        else:
+    def unpacks_shape(self, name: cst.Name, element: type[cst.BaseElement]) -> bool:
+        """Whether the name's only binding is as such an element of `a, *b = x.shape` (or x.size())."""
+        owner = enclosing_function(self.function, name)
+        if owner is None or any(is_name(one.name, name.value) for one in parameters_in(owner.params)):
             return False
-        found = []
-        for statement in outer.body.body:
-            small = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
-            for one in small:
-                if isinstance(one, cst.Assign) and isinstance(one.targets[0].target, cst.Tuple):
-                    names = [element.value for element in one.targets[0].target.elements]
-                    if any(is_name(n, name.value) for n in names):
-                        text = source(self.function, one.value)
-                        found.append(text.endswith((".shape", ".size()")))
-        return found == [True]
+        bound = [use.node for use in uses(owner.body) if use.name == name.value and use.binds]
+        around = [one for node in bound for one in islice(ancestors(self.function, node), 4)]
+        if len(bound) != 1 or len(around) < 4 or not isinstance(around[0], element):
+            return False
+        assign = around[3]
+        return (
+            isinstance(around[1], cst.Tuple)
+            and isinstance(around[2], cst.AssignTarget)
+            and isinstance(assign, cst.Assign)
+            and source(self.function, assign.value).endswith((".shape", ".size()"))
+        )
