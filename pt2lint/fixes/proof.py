@@ -274,7 +274,7 @@ class _Prover:
         ]
         if vain:
             self.notes += [
-                _not_proven(finding, "it was never taken") for number, finding in group if number in vain
+                _not_proven(finding, why="it was never taken") for number, finding in group if number in vain
             ]
             left = [one for one in group if one[0] not in vain]
             return dict.fromkeys(vain, False) | (self.prove_group(left, reach, calm) if left else {})
@@ -290,7 +290,7 @@ class _Prover:
             if not failed.at:
                 return self.prove_group(first, reach, calm) | self.prove_group(group[half:], reach, calm)
             for at in sorted(failed.at):
-                self.notes.append(_not_proven(group[at][1], failed.why))
+                self.notes.append(_not_proven(group[at][1], why=failed.why))
             guilty = {group[at][0]: False for at in failed.at}
             return guilty | (self.prove_group(first, reach, calm) if first else {})
         if failed is not None and failed.random and not calm:
@@ -303,7 +303,7 @@ class _Prover:
                 without = ", with dropout turned off" if calm else ""
                 self.notes.append(f"{where}: proven{without}: {_title(finding)}{self.seen_sides(number)}")
             else:
-                self.notes.append(_not_proven(finding, failed.why))
+                self.notes.append(_not_proven(finding, why=failed.why))
         if failed is None:
             self.notes.append(f"with {'these fixes' if len(group) > 1 else 'this fix'}: {summary}")
         return {number: failed is None for number, _ in group}
@@ -384,6 +384,7 @@ class _Prover:
         after which something else is compiled, marked as far as they were tried, one after the other."""
         recounter = Recounter(self.child_again, events, self.bench.ways, self.bench.sources)
         found = list(findings)
+        refused: dict[tuple[str, str, str], list[Finding]] = {}  # one fix of many findings is told once
         for number in numbers:
             fixes = list(findings[number].fixes)
             for index, one in enumerate(fixes[:ATTEMPTS]):
@@ -398,11 +399,12 @@ class _Prover:
                     where = f"{finding.path}:{finding.line}: {finding.code}"
                     self.notes.append(f"{where}: proven: {_title(finding)}: {said}")
                 else:
-                    self.notes.append(_not_proven(finding, why))
+                    refused.setdefault((finding.path, _title(finding), why), []).append(finding)
                 fixes[index] = replace(one, proven=None if why in (NOISY, SILENT, UNSEEN) else why is None)
                 if why is None:
                     break
             found[number] = replace(findings[number], fixes=tuple(fixes))
+        self.notes += [_not_proven(*those, why=why) for (_, _, why), those in refused.items()]
         return found
 
     def try_again(self, finding: Finding, targets: set[str], recounter: Recounter) -> tuple[str | None, str]:
@@ -461,5 +463,7 @@ def _title(finding: Finding) -> str:
     return finding.fixes[0].description.partition(". ")[0].rstrip(".")
 
 
-def _not_proven(finding: Finding, why: str) -> str:
-    return f"{finding.path}:{finding.line}: {finding.code}: not proven: {_title(finding)}: {why}"
+def _not_proven(finding: Finding, *others: Finding, why: str) -> str:
+    lines = sorted({each.line for each in others} - {finding.line})
+    also = f" (and of line {', '.join(map(str, lines))})" if lines else ""
+    return f"{finding.path}:{finding.line}: {finding.code}{also}: not proven: {_title(finding)}: {why}"

@@ -62,6 +62,7 @@ class Recounter:
     def __init__(self, run: Runner, events: Events, jobs: Sequence[Job], sources: Mapping[str, str]) -> None:
         self.run_child, self.events, self.jobs, self.sources = run, events, jobs, sources
         self.before: dict[Job, Heard] = {}
+        self.twice: dict[Job, tuple[Heard, str | None]] = {}
         self.after: dict[tuple[Job, frozenset[tuple[str, str]]], tuple[Heard, str | None]] = {}
         self.silent: set[Job] = set()  # programs that print nothing, and whose steps are looked at
 
@@ -189,7 +190,9 @@ class Recounter:
             return SILENT
         if printed_alike(before.printed or "", after.printed or ""):
             return None
-        twice, trouble = self.heard(job, {}, ())
+        if job not in self.twice:  # what all fixes have in common
+            self.twice[job] = self.heard(job, {}, ())
+        twice, trouble = self.twice[job]
         if trouble is None:
             if not is_steady(before.printed or "", twice.printed):
                 return NOISY

@@ -600,6 +600,32 @@ def test_without_a_gpu_what_asks_for_one_runs_on_the_cpu(project: Project) -> No
     assert there or any(each.endswith(note) for each in result.notes), result.notes
 
 
+def test_a_script_that_asks_for_a_gpu_runs_on_the_cpu(project: Project) -> None:
+    text = """
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(4, 4)
+
+            def forward(self, x):
+                print(1)  # HERE
+                return self.layer(x)
+
+        if __name__ == "__main__":
+            net = torch.compile(Net().cuda())
+            net(torch.ones(2, 4, device="cuda"))
+    """
+    path = project.write("trains.py", text)
+    for how in ({}, {"run": str(path)}):
+        result = project.verify(path, further=False, **how)
+        assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"]
+        assert result.problems == []
+        note = "torch sees no GPU here: `cuda` (line 14, 15) is taken for the CPU"
+        assert torch_sees_a_gpu() or any(each.endswith(note) for each in result.notes), result.notes
+
+
 def torch_sees_a_gpu() -> bool:
     import torch
 

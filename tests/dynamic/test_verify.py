@@ -342,6 +342,46 @@ def test_run_takes_a_command_line(project: Project) -> None:
 
 
 @needs_torch
+def test_listening_to_a_program_adds_no_break(project: Project) -> None:
+    """What a program compiles while it is listened to is traced afterwards as if nobody had listened."""
+    path = project.write(
+        "train.py",
+        """
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(4, 4)
+
+            def forward(self, x):
+                y = self.layer(x)
+                if y.sum() > 0:  # HERE
+                    y = y + 1
+                return y * 2
+
+        @torch.compile
+        def loss_of(y):
+            return torch.where(y > 0, y, -y).sum()
+
+        @torch.compile
+        def step(model, x):
+            y = model(x)
+            print("a")  # HERE
+            return loss_of(y)
+
+        if __name__ == "__main__":
+            net = torch.compile(Net())
+            for _ in range(10):
+                step(net, torch.ones(2, 4))
+        """,
+    )
+    result = project.verify(path, further=True)
+    assert result.problems == []
+    assert verdicts(result) == [(11, "PTB100", "confirmed"), (22, "PTB100", "confirmed")]
+
+
+@needs_torch
 def test_the_ecosystems_attributes(project: Project) -> None:
     lightning = project.write(
         "lightning.py",

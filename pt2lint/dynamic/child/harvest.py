@@ -14,8 +14,6 @@ import contextlib
 import functools
 import io
 import os
-import runpy
-import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -28,66 +26,13 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from .log_listener import listening, under
 from .patience import Patience
 from .probes import Prober, as_before, capturing, failure, fullgraph_captures, report_records
+from .program import run_program
 from .result_pipe import Wire
 from .targets import Target, autocast_now, cloned, defined_at, module_of
 
 MOST_PRINTED = 1_000_000  # characters of what a program prints that are compared
 CALLS = 4  # recorded per root, calls that differ in shape or in a plain value
 WITHOUT_CALLS = 2  # times the usual patience, where what the program calls is not seen
-
-
-def run_program(what: str) -> None:
-    """Run what --run names (a command line without the interpreter) or a file, as __main__."""
-    words = shlex.split(what)
-    if words[:1] and os.path.basename(words[0]).startswith("python"):
-        words = words[1:]
-    sys.argv = words
-    try:
-        if words[0] == "-m":
-            sys.argv = words[1:]
-            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-        elif package := package_of(words[0]):
-            folder, name = package
-            sys.path.insert(0, folder)
-            sys.path.append(
-                os.path.dirname(os.path.abspath(words[0]))
-            )  # for what else it imports as a script
-            runpy.run_module(name, run_name="__main__", alter_sys=True)
-        else:
-            sys.path.insert(0, os.path.dirname(os.path.abspath(words[0])))
-            runpy.run_path(words[0], run_name="__main__")
-    except SystemExit as end:
-        # A test runner or a main() that ends with sys.exit(0) has done its work.
-        if end.code not in (None, 0):
-            raise
-
-
-def package_of(path: str) -> tuple[str, str] | None:
-    """(folder to import from, dotted name) of a file that imports from its own package, by which `python -m` runs it;
-    None for all others. As a path Python would not run it, or only where the package is installed."""
-    folder, name = os.path.split(os.path.abspath(path))
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        return None
-    # Where such an import may fail, the file says itself what to do as a script.
-    tried = {id(one) for node in ast.walk(tree) if isinstance(node, ast.Try) for one in ast.walk(node)}
-    level, roots = 0, set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and id(node) not in tried:
-            level = max(level, node.level)
-            roots |= {(node.module or "").partition(".")[0]} if not node.level else set()
-        elif isinstance(node, ast.Import) and id(node) not in tried:
-            roots |= {alias.name.partition(".")[0] for alias in node.names}
-    names = [] if name == "__main__.py" else [os.path.splitext(name)[0]]
-    depth = 0
-    while depth < level or os.path.exists(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
-        names.insert(0, name)
-        depth += 1
-    own = depth and (level or names[0] in roots) and all(each.isidentifier() for each in names)
-    return (folder, ".".join(names)) if own else None
 
 
 class Sites:
@@ -291,6 +236,10 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
         torch.nn.Module.compile,
     )
 
+    # What was compiled meanwhile is called again by the targets, and is to be traced as if nobody had listened.
+    wrapped: list[torch._dynamo.OptimizedModule] = []
+    done: list[bool] = []
+
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
@@ -300,10 +249,14 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
             recorder.explicit.add(id(model))
             result = real_compile(model, **options)
             recorder.sites.count_for(result, site)
+            if isinstance(result, torch._dynamo.OptimizedModule):
+                wrapped.append(result)
             return result
 
         @functools.wraps(model)
         def recorded(*args: Any, **kwargs: Any) -> Any:
+            if done:
+                return model(*args, **kwargs)
             patience.look(recorder.new, recorder.calls)
             site["calls"] += 1
             if recorder.inside():
@@ -341,6 +294,9 @@ def targets(what: str, spec: dict[str, Any], wire: Wire) -> list[Target]:
             real_call,
             real_module_compile,
         )
+        done.append(True)
+        for module in wrapped:
+            module._initialize()  # its forward is bound to the __call__ of when it was made
     if error:
         wire.send("program_failed", error=error)
     found = list(recorder.targets.values())

@@ -35,8 +35,7 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
         )
         return
     seed(0)  # models and inputs are the same from child to child
-    if spec["kind"] in ("file", "made_up"):  # a program, and inputs of the user's own, say where they run
-        without_gpu.install(spec["roots"], lambda text: wire.send("note", text=text))
+    without_gpu.install(spec["roots"], lambda text: wire.send("note", text=text))
     try:
         targets = find(spec, wire, prober)
     except inputs.BadInputs as error:

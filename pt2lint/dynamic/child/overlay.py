@@ -5,10 +5,8 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib.machinery
-import io
 import linecache
 import os
-import runpy
 from typing import Any
 
 
@@ -42,28 +40,18 @@ def install(files: dict[str, str]) -> None:
 
     def get_data(self: Any, path: str) -> bytes:
         text = files.get(os.path.realpath(path))
-        return real_data(self, path) if text is None else text.encode("utf-8")
+        if text is None:
+            return real_data(self, path)
+        show(path, text)
+        return text.encode("utf-8")
 
     def get_code(self: Any, fullname: str) -> Any:
-        text = files.get(os.path.realpath(self.path))
-        if text is None:
+        if os.path.realpath(self.path) not in files:
             return real_code(self, fullname)
-        show(self.path, text)
-        return compile(text, self.path, "exec", dont_inherit=True)
+        return compile(self.get_data(self.path), self.path, "exec", dont_inherit=True)
 
     importlib.machinery.SourceFileLoader.get_data = get_data  # type: ignore[method-assign]
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-    real_open = io.open_code
-
-    def open_code(path: str) -> Any:
-        text = files.get(os.path.realpath(path))
-        if text is None:
-            return real_open(path)
-        show(path, text)
-        return io.BytesIO(text.encode("utf-8"))
-
-    io.open_code = open_code
-    runpy.io.open_code = open_code  # type: ignore[attr-defined]
 
 
 def show(path: str, text: str) -> None:
