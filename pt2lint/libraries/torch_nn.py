@@ -298,6 +298,11 @@ def averaged(call: Call) -> Value:
     return parallel(call) if any(isinstance(o, Wrapped) for o in options(inner)) else UNKNOWN
 
 
+def changed(call: Call) -> Value:
+    """What changes the module that it is given, and gives it back."""
+    return call.args[0] if call.args else call.kwargs.get("module", UNKNOWN)
+
+
 def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     """An attribute of a module of torch.nn, or one that every module has."""
     part = PARTS.get(type_name, {}).get(name)
@@ -338,6 +343,14 @@ def renamed(name: str) -> str | None:
 
 
 EXCHANGES = "to half float double bfloat16 type to_empty"
+CHANGES = (
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+    *(
+        f"torch.nn.utils.{n}"
+        for n in "weight_norm spectral_norm remove_weight_norm remove_spectral_norm".split()
+    ),
+    *(f"torch.nn.utils.parametrizations.{n}" for n in "weight_norm spectral_norm orthogonal".split()),
+)
 SPREADS = (
     "torch.nn.DataParallel",
     "torch.nn.parallel.DataParallel",
@@ -398,6 +411,7 @@ LIBRARY = Library(
     },
     handlers={
         **dict.fromkeys(LOSSES, loss),
+        **dict.fromkeys(CHANGES, changed),
         f"{MODULE}.zero_grad": walked,
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,

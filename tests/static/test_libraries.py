@@ -879,3 +879,16 @@ def test_what_methods_do(name: str) -> None:
     found = {f.line for f in lint(["m.py"], settings, {"m.py": code}).findings if f.code.startswith("PTB")}
     told = {number for number, line in enumerate(code.split("\n"), 1) if line.endswith("# told")}
     assert found == told
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SyncBatchNorm.convert_sync_batchnorm", "utils.weight_norm", "utils.parametrizations.spectral_norm"],
+)
+def test_what_changes_a_module_gives_it_back(name: str) -> None:
+    code = (
+        "import torch\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.layer = torch.nn.{name}(torch.nn.Linear(4, 4))\n"
+        "    def forward(self, x):\n        y = self.layer(x)\n        return 1 if y > 0 else x\n"
+    )
+    assert [f.line for f in lint(["m.py"], None, {"m.py": code}).findings] == [8]
