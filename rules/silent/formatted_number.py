@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 import libcst as cst
 
@@ -91,13 +92,21 @@ class FormattedNumber(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         body = function_around(self.function, node)
-        if body is None:
+        if body is None or not (formatted := self.formatted_in(body)):
             return
         numbers = self.made_of(node, body)
-        for part in walk(body):
-            if isinstance(part, cst.FormattedStringExpression) and _has_type(part):
-                if self.is_number(part.expression, node, numbers) and self.is_compiled_after(part, body):
-                    self.told(part, node, op, numbers)
+        for part in formatted:
+            if self.is_number(part.expression, node, numbers) and self.is_compiled_after(part, body):
+                self.told(part, node, op, numbers)
+
+    def formatted_in(self, body: cst.FunctionDef) -> list[cst.FormattedStringExpression]:
+        """What f-strings of the function format as numbers alone are."""
+        known: dict[cst.CSTNode, Any] = self.function.memo.setdefault("formatted", {})
+        if body not in known:
+            parts = (part for part in walk(body) if isinstance(part, cst.FormattedStringExpression))
+            known[body] = [part for part in parts if _has_type(part)]
+        found: list[cst.FormattedStringExpression] = known[body]
+        return found
 
     def told(self, part: cst.FormattedStringExpression, node: cst.CSTNode, op: Op, numbers: set[str]) -> None:
         text: cst.CSTNode = part
