@@ -358,8 +358,9 @@ class Models:
         }
         self._mentions = tuple(re.compile(pattern) for one in libraries for pattern in one.mentions)
         words = "|".join(map(re.escape, sorted(self.last_words("compiles"))))
-        # All that the two questions below look for in a text, as patterns, one a line.
-        self.mentions = "\n".join([words, *(pattern.pattern for pattern in self._mentions)])
+        # All that the answers below depend on in a text, as patterns, one a line: `is_compiling` and `torch.compiler`,
+        # which fixes write, import nothing that compiles.
+        self.mentions = "\n".join([rf"\b(?:{words})\b", *(pattern.pattern for pattern in self._mentions)])
 
     def of(self, name: str) -> Entry:
         known = self._entries.get(name)

@@ -43,7 +43,10 @@ class Contents:
 
     def size(self, path: str) -> int:
         stamp = None if path in self.texts else self._stamped(path)
-        return stamp[1] if stamp is not None else len(self.texts.get(path, ""))
+        if stamp is not None:
+            return stamp[1]
+        # In bytes, as of files: a text that is written lies in the same group.
+        return len(self.texts.get(path, "").encode("utf-8", "surrogatepass"))
 
     def digest(self, path: str) -> str | None:
         if path == FILES:

@@ -400,6 +400,22 @@ def test_a_cache_for_a_while_keeps_texts_too_and_leaves_the_one_below(
     assert len(analysed) == 2
 
 
+def test_a_text_lies_in_the_group_that_its_file_will_lie_in(
+    cache: Cache, analysed: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GROUP", 128)
+    files = [f"part{number}.py" for number in range(14)]
+    for path in files:
+        Path(path).write_text(TENSOR)
+    text = f"{TENSOR}# {'é' * 16}\n"  # 56 characters, 72 bytes
+    scratch = Scratch("scratch", cache)
+    lint(files, Settings(), {files[1]: text}, scratch)
+    Path(files[1]).write_text(text)
+    looked = [*analysed]
+    lint(files, Settings(), cache=scratch)
+    assert analysed == looked
+
+
 def test_old_entries_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     run(cache)
     (entry,) = Path("kept").glob("facts-*")
@@ -508,6 +524,13 @@ def test_a_body_counts_where_it_was_read(apart: Cache, analysed: list[list[str]]
     changed = LIB.replace("return x.sum().item()", "return x.sum() + 1")
     assert ["net.py"] not in looked_into(apart, analysed, "lib.py", changed)
     changed = changed.replace("x.tolist()", "x + 1")
+    assert ["net.py"] in looked_into(apart, analysed, "lib.py", changed)
+
+
+def test_to_ask_whether_it_is_compiled_compiles_nothing(apart: Cache, analysed: list[list[str]]) -> None:
+    changed = LIB.replace("return x.sum()", "return x if torch.compiler.is_compiling() else x.sum()")
+    assert ["net.py"] not in looked_into(apart, analysed, "lib.py", changed)
+    changed = changed.replace("import nn", "import compile, nn")
     assert ["net.py"] in looked_into(apart, analysed, "lib.py", changed)
 
 
