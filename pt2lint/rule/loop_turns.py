@@ -38,7 +38,7 @@ from pt2lint.rule.loop_syntax import (
     window_of,
 )
 from pt2lint.rule.syntax import dotted, is_mask, names
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 _GROW = ("append", "extend", "insert", "appendleft")
 _SHRINK = ("clear", "pop", "popleft", "remove")
@@ -411,7 +411,7 @@ class Turns:
         if isinstance(value, cst.Call) and called_name(value).startswith("math."):
             whole = called_name(value) in _WHOLE
             return not whole and any(self.number(a.value) or self.fraction(a.value) for a in value.args)
-        if isinstance(value, cst.Call) and called_name(value) in _DRAWS_FRACTIONS:
+        if isinstance(value, cst.Call) and called_name(value) in (*_DRAWS_FRACTIONS, *_CLOCKS):
             return bool(self.loops)
         clipped = self._clipped(value)
         return clipped is not None and self.fraction(clipped)
@@ -494,11 +494,31 @@ class Turns:
         return self._is_item(self.meaning(value))
 
     def bound_in(self, value: cst.BaseExpression) -> bool:
-        """Whether it is a function made anew at each turn with another number: `partial(f, rate=n / 10)`."""
+        """Whether it is a function made anew at each turn with another number: `partial(f, rate=n / 10)`,
+        `lambda x: x * n`, or what a turn defines."""
         value = self.meaning(value)
+        if (inner := self._defined(value)) is not None:
+            own = {p.name.value for p in parameters_in(inner.params)} | set(bindings(inner.body))
+            given = [p.default for p in parameters_in(inner.params) if p.default is not None]
+            held = [n for n in free_names(inner.body) if n.value not in own]
+            return any(self.number(each) or self.fraction(each) for each in (*given, *held))
         if not isinstance(value, cst.Call) or called_name(value).rpartition(".")[2] != "partial":
             return False
         return any(self.number(a.value) or self.fraction(a.value) for a in value.args[1:])
+
+    def _defined(self, value: cst.BaseExpression) -> cst.FunctionDef | cst.Lambda | None:
+        """The function that a turn makes, by `lambda` or, under the name, by `def`."""
+        if isinstance(value, cst.Lambda) or not isinstance(value, cst.Name):
+            return value if isinstance(value, cst.Lambda) else None
+        found = [
+            part
+            for loop in self.loops
+            for part in walk(loop.body)
+            if isinstance(part, cst.FunctionDef) and part.name.value == value.value
+        ]
+        return (
+            found[0] if len(found) == 1 and value.value not in self._bindings(self.function.module) else None
+        )
 
     def helped(self, value: cst.BaseExpression) -> bool:
         """Whether a function makes it of what changes: `schedule(step)`, `self.rate(step)`."""

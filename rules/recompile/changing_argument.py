@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from types import MappingProxyType
 
@@ -29,8 +30,9 @@ class ChangingArgument(CompiledCall):
     is compiled again. A 0-dim tensor is never guarded on by value, and a list that is padded to one length, or
     given one by one, has the same each time. A module that is given brings its numbers with it: for each that has
     another number (`layer.index`), the function is compiled again. So does a dictionary or an object of which the
-    function reads a number that is read out of a tensor, or set in every iteration, and so does a
-    `functools.partial` with another number in every iteration. A learning rate that is read of an optimizer
+    function reads a number that is read out of a tensor, or set in every iteration, a tuple of such (`(h, w)`), and
+    a function that is made with another number in every iteration: a `functools.partial`, a `lambda` or a nested
+    function that looks the number up, what a factory returns. A learning rate that is read of an optimizer
     (`group["lr"]`) is another number wherever a schedule sets it: with `dynamic=False`, which people write for the
     step of an optimizer of their own, each is compiled again, until the limit. In the modes "reduce-overhead" and
     "max-autotune" a CUDA graph is recorded for each number, also where it is an input: for as many as there are
@@ -148,7 +150,7 @@ class ChangingArgument(CompiledCall):
                     severity=self.severity_of(op),
                 )
                 continue
-            if not argument.use and op.detail(f"name {argument.key}") and not turns.bound_in(argument.value):
+            if not argument.use and op.detail(f"name {argument.key}") and not self.is_bound(argument, turns):
                 continue  # nothing is done with it
             if argument.use and turns.flag(argument.value):
                 self.report(
@@ -223,11 +225,31 @@ class ChangingArgument(CompiledCall):
                 if isinstance(key, cst.SimpleString):
                     parts.append((str(key.evaluated_value), one.value))
         elif isinstance(made_of, cst.Call):
-            parts = [(a.keyword.value, a.value) for a in made_of.args if a.keyword is not None]
+            names_given = [*self.fields(made_of)]
+            for at, a in enumerate(made_of.args):
+                if a.keyword is not None:
+                    parts.append((a.keyword.value, a.value))
+                elif not a.star and at < len(names_given):
+                    parts.append((names_given[at], a.value))
         for name, value in parts:
             if name in read and self.changes(value, turns):
                 return name
         return next((n for n, changes in self.set_in(argument.value, turns) if n in read and changes), "")
+
+    def fields(self, call: cst.Call) -> Iterator[str]:
+        """The names of what a class of the file is made of, in their order: under these `__init__`, or a dataclass,
+        mostly keeps it."""
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        found = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == dotted(call.func)]
+        for each in found[0].body if len(found) == 1 else ():
+            if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                yield from (a.arg for a in [*each.args.posonlyargs, *each.args.args][1:])
+            elif (
+                isinstance(each, ast.AnnAssign)
+                and isinstance(each.target, ast.Name)
+                and found[0].decorator_list
+            ):
+                yield each.target.id
 
     def changes(self, value: cst.BaseExpression, turns: Turns) -> bool:
         return turns.number(value) or turns.fraction(value) or self.is_read(made(self.function, value))
@@ -268,8 +290,13 @@ class ChangingArgument(CompiledCall):
             return "is a number that the data decide"
         if argument.use and self.is_rate(value, turns):
             return "is a learning rate, which a schedule sets to other numbers,"
-        if turns.bound_in(value):
+        if self.is_bound(argument, turns):
             return "is made with another number in every iteration"
+        listed = turns.meaning(value) if argument.use == "read" and turns.are_any else None
+        if isinstance(listed, cst.Tuple | cst.List) and any(
+            turns.number(e.value) or turns.fraction(e.value) for e in listed.elements
+        ):
+            return "holds another number in every iteration"
         if self.is_fixed(op) and (turns.number(value) or turns.fraction(value)):
             return ""  # PTR207 tells it
         read = argument.use == "read" or (argument.use == "array" and not turns.number(value))
@@ -280,6 +307,13 @@ class ChangingArgument(CompiledCall):
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"
         return ""
+
+    def is_bound(self, argument: Argument, turns: Turns) -> bool:
+        """Whether it is a function that is made with another number in every iteration: `partial(f, k=n)`, what a turn
+        defines, or what a function returns that is given the number."""
+        return turns.bound_in(argument.value) or (
+            argument.word == "function" and turns.helped(argument.value)
+        )
 
     def is_rate(self, value: cst.BaseExpression, turns: Turns) -> bool:
         """`group["lr"]` of a loop over `self.param_groups`, `optimizer.param_groups[0]["lr"]`,

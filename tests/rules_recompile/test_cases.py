@@ -881,6 +881,69 @@ def run(x, masks, n=0):
         n = n + 1
         fixed(x, Lengths(lens, n + n))
 """,
+    "numbers in a tuple, in an object made by position, and in a function that a turn makes": """
+import time
+from dataclasses import dataclass
+
+class Options:
+    def __init__(self, rate, name=""):
+        self.rate = rate
+        self.name = name
+
+@dataclass
+class Sizes:
+    height: int
+    width: int = 4
+
+@torch.compile
+def resized(x, size):
+    return nn.functional.interpolate(x, size=size)
+
+@torch.compile
+def scaled(x, options):
+    return x * options.rate
+
+@torch.compile
+def shaped(x, sizes):
+    return x.view(sizes.height, 4)
+
+@torch.compile
+def applied(fn, x):
+    return fn(x)
+
+@torch.compile(dynamic=False)
+def stamped(x, now):
+    return x * now
+
+def less(weight):
+    return lambda x: x - weight
+
+def run(x, sizes, weight):
+    for n in range(2, 14):
+        resized(x, (n, n))  # PTR220
+        resized(x, (n, 8))  # PTR220
+        resized(x, (8, 8))
+        size = (n * 2, n)
+        resized(x, size)  # PTR220
+        scaled(x, Options(n / 10))  # PTR220
+        scaled(x, Options(1, f"{n}"))
+        shaped(torch.ones(n * 4), Sizes(n))  # PTR213 PTR220
+        stamped(x, time.time())  # PTR207
+
+        def moved(x, weight=weight):
+            return x * weight - n
+
+        def still(x, n=1):
+            return x * weight - n
+
+        applied(moved, x)  # PTR220
+        applied(still, x)
+        applied(lambda x: x * n, x)  # PTR220
+        applied(lambda x, k=n: x * k, x)  # PTR220
+        applied(lambda n: n * weight, x)
+        applied(less(n), x)  # PTR220
+        applied(less(2), x)
+""",
     "parameters that are unfrozen": """
 class Net(nn.Module):
     def __init__(self):
