@@ -17,14 +17,19 @@ MODES = {
 }
 
 
+# Backends that run the graph as it is.
+EAGER = ("constant 'eager'", "constant 'aot_eager'")
+
+
 class CompileArguments(Rule):
-    """`torch.compile` is given arguments that it refuses.
+    """`torch.compile` is given arguments that it refuses, or that do nothing.
 
     ## What happens
     A mode is a name for a set of options of the inductor backend: `mode` and `options` together are an error, and so
     is a mode that there is not. Both are raised where `torch.compile` is called, which may be a branch that no test
     runs, or a `try` that goes on without compiling. `torch._inductor.list_mode_options()` says which options a mode
-    stands for.
+    stands for. The backends "eager" and "aot_eager" run the graph as it is and generate no code, whatever the mode,
+    which is a note: they are for looking at what Dynamo does.
 
     ## Example
     ```python
@@ -52,6 +57,7 @@ class CompileArguments(Rule):
 
     ## Versions
     Measured: RuntimeError on torch 2.6, 2.9, 2.13 and 2.15; the mode "lite" exists on 2.13 and 2.15.
+    The backends "eager" and "aot_eager" take any mode, also one that there is not, and log that they leave it out.
     """
 
     code = "PTS313"
@@ -75,7 +81,7 @@ class CompileArguments(Rule):
             return op.arg("options").startswith("dict of")
         if not mode.startswith("constant '") or " | " in mode:
             return False
-        return op.arg("backend") in ("", "constant 'inductor'", "none")
+        return op.arg("backend") in ("", "constant 'inductor'", "none", *EAGER)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not isinstance(node, cst.Call):
@@ -88,6 +94,16 @@ class CompileArguments(Rule):
                     op,
                     f"{self.quote(node.func)} takes `mode` or `options`, not both: it raises RuntimeError",
                 )
+        elif op.arg("backend") in EAGER:
+            if mode == "default":
+                return
+            self.report(
+                node,
+                op,
+                f"the backend {op.arg('backend').removeprefix('constant ')} runs the graph as it is: no code is "
+                f"generated, and mode {mode!r} does nothing",
+                severity="note",
+            )
         elif mode not in MODES or self.function.target < MODES[mode]:
             known = ", ".join(name for name, since in MODES.items() if self.function.target >= since)
             self.report(

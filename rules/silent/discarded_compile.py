@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import symtable
+from itertools import pairwise
 
 import libcst as cst
 
@@ -171,6 +172,21 @@ class DiscardedCompile(Rule):
             here = self.function.parent(here)
         return False
 
+    def defined_below(self, node: cst.Call) -> str:
+        """The name of the function that the next line defines, below a statement that may have lost its `@`."""
+        tree = self.function.file_tree or ast.parse(self.function.source)
+        first, _, last, _ = self.function.range(node)
+        for block in ast.walk(tree):
+            for above, below in pairwise(block.body if isinstance(block, ast.Module | ast.ClassDef) else ()):
+                if (
+                    isinstance(above, ast.Expr)
+                    and above.lineno == first
+                    and isinstance(below, ast.FunctionDef)
+                ):
+                    begins = [*(one.lineno for one in below.decorator_list), below.lineno][0]
+                    return below.name if begins == last + 1 else ""
+        return ""
+
     def fixes(self, node: cst.Call, assignment: cst.Assign | None = None) -> list[Fix]:
         """`torch.compile(model, mode=m)` -> `model.compile(mode=m)`, for a module."""
         first, rest = node.args[0], node.args[1:]
@@ -178,6 +194,9 @@ class DiscardedCompile(Rule):
             op.arg(0) == "module" for op in self.function.ops_at(node) if op.name.startswith("call ")
         )
         plain = isinstance(first.value, cst.Name | cst.Attribute) and first.keyword is None and not first.star
+        if first.keyword is not None and (below := self.defined_below(node)):
+            says = f"Write `@` before it: then it compiles `{below}`, above which it stands."
+            return [self.fix(says, self.edit(node, f"@{self.text(node)}"))]
         if not module or not plain:
             says = "Return it to who calls this, or compile a module in place: `module.compile()`."
             return [self.fix(says, by_hand=True)] if assignment is not None else []

@@ -2267,6 +2267,8 @@ fast = torch.compile(model, mode="fast")  # PTS313
 fast = torch.compile(model, mode="max-autotune", options={"triton.cudagraphs": True})  # PTS313
 fast = torch.compile(model, mode="max-autotune")
 fast = torch.compile(model, mode="fast", backend="mine")
+fast = torch.compile(model, mode="max-autotune", backend="eager")  # PTS313
+fast = torch.compile(model, mode="default", backend="eager")
 wrapped = torch.compile(Net()).to("cuda")
 wrapped.to("cpu")
 copied = copy.deepcopy(wrapped)
@@ -2688,6 +2690,10 @@ def f(x):
     return x * 2
 
 class Step:
+    @torch.compile(mode="reduce-overhead", backend="aot_eager")  # PTS313
+    def noted(x):
+        return x * 2
+
     @torch.compile(mode="fastest")  # PTS313
     def go(self, x):
         return x * 2
@@ -3410,6 +3416,10 @@ class Net(torch.nn.Module):
             "        'step': 1,\n        'settings': {},\n        'more': 1,\n    },\n    'a.pt',\n)",
         ),
         (
+            "torch.compile(dynamic=True)\ndef f(x):\n    return x + 1",
+            "@torch.compile(dynamic=True)\ndef f(x):\n    return x + 1",
+        ),
+        (
             'os.environ["TORCH_LOGS"] = "recompiles,graph_breaks"',
             "torch._logging.set_logs(recompiles=True, graph_breaks=True)",
         ),
@@ -3428,6 +3438,7 @@ def test_the_fix(before: str, after: str, tmp_path: Path) -> None:
     "body",
     [
         'os.environ["TORCH_LOGS"] = "+dynamo"',
+        "torch.compile(dynamic=True)\n\ndef f(x):\n    return x + 1",  # no `@` that was forgotten
         # `self` is not torch.
         "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.ByteTensor = torch.ByteTensor\n\n    def forward(self, x: torch.Tensor):\n"
