@@ -97,6 +97,16 @@ def test_the_helper_is_defined_once():
     assert [edit.text for edit in fix.edits] == ["_logging_warning_while_tracing"]
 
 
+def test_a_logger_that_has_no_name(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(
+        SOURCE.format("logging.getLogger('m').warning('text')") + "torch.compile(f)(torch.ones(3))\n"
+    )
+    found = lint([str(path)])
+    assert not found.problems
+    assert {fix.description[:10] for one in found.findings for fix in one.fixes} >= {"Workaround"}
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -283,7 +283,7 @@ def log_while_tracing(function: FunctionCode, node: cst.Call, kind: Kind | None 
     if owner is None:
         return Refusal("not in a function")
     local = set(binds(owner.body)) | {param.name.value for param in parameters(owner)}
-    if reads(node.func) & local:
+    if reads(node.func) & local or not dotted(node.func):
         return Refusal("the logger is not a name of the file")
     if any(arg.star for arg in node.args):
         return Refusal("starred arguments")
