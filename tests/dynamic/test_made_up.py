@@ -771,3 +771,65 @@ def test_a_word_that_the_error_names_is_tried() -> None:
     made = made_for_class("Pooled", Pooled)
     assert not isinstance(made, str)
     assert made.how.endswith("pool=mean")
+
+
+def test_what_the_errors_in_building_ask_for_is_tried() -> None:
+    """None where that is asked for, more elements, attributes of numbers and of None, a number for no configuration;
+    several of these together."""
+    import torch
+
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    class Optional(torch.nn.Module):
+        def __init__(self, width, table, layer, dims, config=None) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            if table is not None:
+                torch.from_numpy(table)
+            self.layer = layer
+            self.fast = config.fast
+            self.first = torch.nn.Linear(width, dims % 100)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            out, _ = self.layer(self.first(x))
+            return out.relu()  # type: ignore[no-any-return]
+
+    class Shaped(torch.nn.Module):
+        def __init__(self, image, sizes, space) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            channels, height, width = image
+            rows = sizes[1:][1] + len(space.shape) + channels + height
+            self.first = torch.nn.Linear(width, rows)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.first(x)  # type: ignore[no-any-return]
+
+    for cls in (Optional, Shaped):
+        made = made_for_class(cls.__name__, cls)
+        assert not isinstance(made, str), made
+
+
+def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
+    """Another dtype; another height and width than those of what it is put together with."""
+    import torch
+
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    class Embeds(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.scale, self.table = torch.nn.Linear(width, width), torch.nn.Embedding(16, width)
+
+        def forward(self, x: torch.Tensor, kind: torch.Tensor) -> torch.Tensor:
+            return self.scale(x) + self.table(kind).sum(-2)  # type: ignore[no-any-return]
+
+    class Up(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.mix, self.up = torch.nn.Conv2d(2 * width, 4, 3), torch.nn.Upsample(scale_factor=2)
+
+        def forward(self, x: torch.Tensor, below: torch.Tensor) -> torch.Tensor:
+            return self.mix(torch.cat([x, self.up(below)], 1))  # type: ignore[no-any-return]
+
+    for cls in (Embeds, Up):
+        made = made_for_class(cls.__name__, cls)
+        assert not isinstance(made, str), made

@@ -26,6 +26,7 @@ from .placeholders import name_behind
 
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
+MOST_CHANGED = 3  # of them together
 MOST_OTHERS = 8  # values that are tried where a class cannot be built with those that it was given
 # What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds.
 MOST_FILES = 60
@@ -67,10 +68,16 @@ CONFIGURATION = re.compile(
 
 
 class Passed(torch.nn.Module):
-    """Stands for a module that another one is built around: gives back what it is called with first."""
+    """Stands for a module that another one is built around: gives back what it is called with first, in a tuple where
+    several results are wanted of it."""
+
+    def __init__(self, wanted: int = 0) -> None:
+        super().__init__()
+        self._wanted = wanted
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return given_back(*args, **kwargs)
+        result = given_back(*args, **kwargs)
+        return (result,) * self._wanted if self._wanted else result
 
 
 def given_back(*args: Any, **kwargs: Any) -> Any:
@@ -144,7 +151,7 @@ class Arguments:
         if use is inspect.Parameter.VAR_KEYWORD and re.search(r"(?i)^$|\bdict\b|\bMapping\b", text):
             return {}
         if use is Passed and not text:
-            self.configs.append(Passed())
+            self.configs.append(Passed(_results(cls, name)))
             return self.configs[-1]
         if use is torch.nn.ModuleList and not re.search(r"int|float|str", text):
             return [Passed(), Passed()]
@@ -152,7 +159,7 @@ class Arguments:
             # What makes a module (`norm_layer: Callable[..., nn.Module]`), or one.
             if re.search(r"(?i)type\[|\[.*\bModule\]$", text):
                 return torch.nn.Identity
-            self.configs.append(Passed())
+            self.configs.append(Passed(_results(cls, name)))
             return self.configs[-1]
         if isinstance(use, int) and re.search(r"^$|(?i:list|tuple|sequence|iterable)(?!.*str)", text):
             return (named_value(name.rstrip("s"), self.width),) * use
@@ -179,38 +186,59 @@ class Arguments:
                     raise
 
     def build_somehow(self) -> Any:
-        """An instance; where that fails (`flash=True` by default wants a package, `mode should be 'sum' or 'mean'`),
-        with a word or another number for a parameter that the error names, a class for one that makes a module, or with
-        one flag the other way round."""
+        """An instance; where that fails, with another value for a parameter (`_others`). What leads to another error
+        may be right and is kept, a few times."""
         try:
             return self.build()
         except (Exception, SystemExit) as error:
-            parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
-            words = re.findall(r"""['"](\w+)['"]""", str(error))
-            others = [
-                (p.name, word)
-                for p in parameters
-                if re.search(rf"\b{p.name}\b", str(error))
-                for word in words
-            ]
-            others += [
-                (name, number)
-                for name, given in self.values.items()
-                if type(given) is int and re.search(rf"\b{name}\b", str(error))
-                for number in NUMBERS
-            ]
-            uses = _uses(takes_arguments(self.cls)) if "not callable" in str(error) else {}
-            absent = [p.name for p in parameters if p.default is None and p.name not in self.values]
-            others += [(name, torch.nn.Identity) for name in absent if uses.get(name) is torch.nn.Identity]
-            flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
-            others += [(p.name, not p.default) for p in flags]
-            for name, value in others[:MOST_OTHERS]:
-                before = dict(self.values)
-                self.values[name] = value
-                with contextlib.suppress(Exception, SystemExit):
-                    return self.build()
-                self.values = before
-            raise
+            return self._build_after(error, MOST_CHANGED)
+
+    def _build_after(self, error: BaseException, changes: int) -> Any:
+        for name, value in [*self._others(error)][:MOST_OTHERS]:
+            before, configs = dict(self.values), [*self.configs]
+            self.values[name] = value
+            try:
+                return self.build()
+            except (Exception, SystemExit) as other:
+                if changes > 1 and str(other) != str(error):
+                    with contextlib.suppress(Exception, SystemExit):
+                        return self._build_after(other, changes - 1)
+            self.values, self.configs = before, configs
+        raise error
+
+    def _others(self, error: BaseException) -> Iterator[tuple[str, Any]]:
+        """Other values for a parameter, for an error in building: a word or a number where the error names it (`mode
+        should be 'sum' or 'mean'`), a class where it makes a module, something with attributes where these are asked
+        of a number or of None, more elements, one flag the other way round (`flash=True` wants a package), and None
+        where that is asked for."""
+        text = str(error)
+        parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
+        absent = [p.name for p in parameters if p.default is None and p.name not in self.values]
+        uses = _uses(takes_arguments(self.cls))
+        words = re.findall(r"""['"](\w+)['"]""", text)
+        named = [name for name in [p.name for p in parameters] if re.search(rf"\b{name}\b", text)]
+        yield from ((name, word) for name in named for word in words)
+        numbers = [name for name, given in self.values.items() if type(given) is int]
+        yield from ((name, number) for name in numbers if name in named for number in NUMBERS)
+        if "not callable" in text:
+            yield from ((name, torch.nn.Identity) for name in absent if uses.get(name) is torch.nn.Identity)
+        asked = re.match(r"'(int|NoneType)' object has no attribute", text)
+        having = [n for n in absent if uses.get(n) is argparse.Namespace or CONFIGURATION.match(n)]
+        for name in (numbers if asked[1] == "int" else having) if asked else ():
+            self.configs.append(argparse.Namespace())
+            yield name, self.configs[-1]
+        if "'Namespace'" in text:
+            empty = [name for name, given in self.values.items() if given == argparse.Namespace()]
+            yield from ((name, named_value(name, self.width)) for name in empty)
+        if re.search(r"index out of range|not enough values|cannot unpack non-iterable int", text):
+            for name, given in self.values.items():
+                if isinstance(given, (tuple, list)) and given:
+                    yield name, (*given, given[-1])
+            if "non-iterable" in text:
+                yield from ((name, (self.values[name],) * size) for name in numbers for size in (2, 3))
+        flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
+        yield from ((p.name, not p.default) for p in flags)
+        yield from ((name, None) for name in self.values if name in _maybe_none(takes_arguments(self.cls)))
 
     def widen(self, sizes: tuple[int, int] | None) -> bool:
         """Have as much go in as an error says is added to it, (what there was, what was wanted): what comes out of it
@@ -218,9 +246,9 @@ class Arguments:
         names = [
             name
             for name, value in self.values.items()
-            if sizes and re.match("in", name) and type(value) is int and value == sizes[0]
+            if sizes and re.match("in", name) and type(value) is int and value in sizes
         ]
-        self.values.update({name: sizes[1] for name in names if sizes})
+        self.values.update({n: sizes[1] if self.values[n] == sizes[0] else sizes[0] for n in names if sizes})
         return bool(names)
 
     def teach(self, error: BaseException) -> bool:
@@ -261,6 +289,8 @@ class Arguments:
         if having:
             known = max(having, key=lambda values: len(values.keys() & beside.keys()))[name]
             return smaller(name, known, self.width) if self.small else known
+        if name == "shape":
+            return (self.width,)
         if re.match(r"(is|use|has|with|do|no|return|output)_", name):
             return False
         return named_value(name, self.width)
@@ -276,7 +306,7 @@ class Arguments:
             if any(value is each for each in self.configs):
                 held = value if isinstance(value, dict) else vars(value)
                 if isinstance(value, Passed):  # a module has more than it was asked for
-                    held = {k: v for k, v in held.items() if type(v) is int}
+                    held = {k: v for k, v in held.items() if type(v) is int and k != "_wanted"}
                     if not held:
                         continue
                 found[key] = held
@@ -382,6 +412,9 @@ def _uses(cls: Any) -> dict[str, Any]:
             found.update({each.id: torch.nn.ModuleList for each in node.args if isinstance(each, ast.Name)})
         elif isinstance(node, ast.keyword) and node.arg is None and isinstance(node.value, ast.Name):
             found[node.value.id] = inspect.Parameter.VAR_KEYWORD
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            if isinstance(node.targets[0], ast.Tuple):  # `channels, height, width = shape`
+                found.setdefault(node.value.id, len(node.targets[0].elts))
         else:
             for name in _gone_through(node):
                 found.setdefault(name, 2)
@@ -452,6 +485,33 @@ def _called(cls: Any) -> set[str]:
     called = [node.func for node in ast.walk(_tree(cls)) if isinstance(node, ast.Call)]
     return {ast.unparse(each) for each in called} | {
         f".{e.attr}" for e in called if isinstance(e, ast.Attribute)
+    }
+
+
+def _results(cls: Any, name: str) -> int:
+    """Into how many names a class takes apart what it gets of a module that it is given, 0 where it does not."""
+    kept = [name, f"self.{name}"]
+    taken: dict[str, int] = {}
+    for node in ast.walk(_tree(cls)):
+        if isinstance(node, ast.Assign):
+            target = node.targets[0]
+            if isinstance(node.value, ast.Name) and node.value.id == name:
+                kept += map(ast.unparse, node.targets)
+            elif isinstance(node.value, ast.Call) and isinstance(target, ast.Tuple):
+                taken[ast.unparse(node.value.func)] = len(target.elts)
+    return next((taken[each] for each in kept if each in taken), 0)
+
+
+@functools.cache
+def _maybe_none(cls: Any) -> set[str]:
+    """The names that a class compares with None."""
+    return {
+        node.left.id
+        for node in ast.walk(_tree(cls))
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Name)
+        and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+        and ast.unparse(node.comparators[0]) == "None"
     }
 
 

@@ -25,12 +25,25 @@ _SIZES = [
 _ADDED = re.compile(
     r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)"
 )
+_BESIDE = re.compile(r"Sizes of tensors must match.*?Expected (?:size )?(\d+) .*?got (?:size )?(\d+) for")
+_INTEGERS = re.compile(
+    r"scalar types?: Long|must be long|Expected dtype int64|expected to be (?:of type )?(?:long|int)"
+)
+_FLOATS = re.compile(
+    r"expected scalar type Float but found Long|not implemented for 'Long'|got (?:Long|long) and Float|"
+    r"but got Long and Float|got: Long|must be floating"
+)
 _SUM = re.compile(r"sum exactly to (\d+) .*split_sizes=\[([\d, ]+)\]")
 _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
 _RANK = re.compile(
     r"too many indices|tuple index out of range|Dimension out of range"
     r"|list index out of range|number of dimensions in the tensor input does not match|Wrong shape: expected \d+ dims"
 )
+
+
+def dtype_in(error: str) -> str | None:
+    """The dtype that an error asks for in place of another one."""
+    return "int64" if _INTEGERS.search(error) else "float32" if _FLOATS.search(error) else None
 
 
 def sizes_in(error: str) -> tuple[int, int] | None:
@@ -70,8 +83,17 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
                 if (edge := math.isqrt(wanted // channels)) ** 2 * channels == wanted
             )
             yield from ((shape[0], wanted), (shape[0], wanted, 1, 1))
-        if shape[-1] + wanted - had > 0:  # what is put together with others
-            yield (*shape[:-1], shape[-1] + wanted - had)
+        for place in (1, -1) if len(shape) > 3 else (-1,):  # what is put together with others
+            more = list(shape)
+            more[place] += wanted - had
+            if more[place] > 0:
+                yield tuple(more)
+    elif len(shape) > 2 and (beside := _BESIDE.search(error)):  # with what else is made of this and others
+        wanted, had = int(beside[1]), int(beside[2])
+        for ratio, more in ((wanted / had, 0), (had / wanted, 0), (1, wanted - had), (1, had - wanted)):
+            spread = [int(size * ratio) + more for size in shape[2:]]
+            if min(spread) > 0:
+                yield (*shape[:2], *spread)
     elif "selected index k out of range" in error and len(shape) > 1:  # topk
         yield (shape[0], MANY, *shape[2:])
     elif unpacked := _UNPACKED.search(error):

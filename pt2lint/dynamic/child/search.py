@@ -128,10 +128,14 @@ class Search:
                 nearest: dict[tuple[int, ...], Picked] = {}  # of those whose tensors have as many dimensions
                 for picked in sorted(known, key=lambda each: known[each], reverse=True):
                     nearest.setdefault(self._ranks(picked), picked)
-                before = max(known.values())
+                further = False
                 for best in [*nearest.values()][:NEAREST]:
-                    yield from (each for each in self._mended(best, errors[best]) if fits(each))
-                if max(known.values()) == before:
+                    for each in self._mended(best, errors[best]):
+                        new = each not in known
+                        if fits(each):
+                            yield each
+                        further |= new and known.get(each, known[best]) > known[best]
+                if not further:
                     return
 
         if not all(self.choices):
@@ -166,6 +170,14 @@ class Search:
             for place, each in enumerate(picked)
             if isinstance(value := self.choices[place][each], torch.Tensor)
         }
+        if dtype := lessons.dtype_in(error):
+            for place, value in tensors.items():
+                if str(value.dtype) != f"torch.{dtype}":
+                    yield (
+                        *picked[:place],
+                        self._learn(place, tuple(value.shape), dtype),
+                        *picked[place + 1 :],
+                    )
         for shape in dict.fromkeys(tuple(value.shape) for value in tensors.values()):
             alike = [place for place, value in tensors.items() if tuple(value.shape) == shape]
             for wanted in lessons.mended(shape, error):
