@@ -39,8 +39,6 @@ def import_path(path: str) -> ModuleType:
             return _imported(path)
         except ModuleNotFoundError as error:
             folder = _folder_with((error.name or "").partition(".")[0], path)
-            if "is not a package" in str(error) and _put_before(error.name or "", path):
-                continue
             if folder is None or folder in sys.path:
                 raise
             sys.path.append(folder)
@@ -62,19 +60,6 @@ def import_in_part(path: str, lack: Callable[[list[str]], None]) -> ModuleType:
             raise
         lack(made.names)
         return module
-
-
-def _put_before(name: str, path: str) -> bool:
-    """Have a package that a file imports from found before the module of its name beside the file."""
-    package, *parts = name.split(".")
-    folder = os.path.dirname(path)
-    while os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
-        if os.path.exists(os.path.join(folder, package, *parts) + ".py") and sys.path[:1] != [folder]:
-            sys.path.insert(0, folder)
-            sys.modules.pop(package, None)
-            return True
-    return False
 
 
 def _folder_with(name: str, path: str) -> str | None:

@@ -84,10 +84,10 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
             )
             yield from ((shape[0], wanted), (shape[0], wanted, 1, 1))
         for place in (1, -1) if len(shape) > 3 else (-1,):  # what is put together with others
-            more = list(shape)
-            more[place] += wanted - had
-            if more[place] > 0:
-                yield tuple(more)
+            added = list(shape)
+            added[place] += wanted - had
+            if added[place] > 0:
+                yield tuple(added)
     elif len(shape) > 2 and (beside := _BESIDE.search(error)):  # with what else is made of this and others
         wanted, had = int(beside[1]), int(beside[2])
         for ratio, more in ((wanted / had, 0), (had / wanted, 0), (1, wanted - had), (1, had - wanted)):
