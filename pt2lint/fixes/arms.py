@@ -208,8 +208,11 @@ def check_same_test(function: FunctionCode, node: cst.If | cst.IfExp) -> None:
     """`if few: mask = mask[:n]` above: what is computed of `mask` where `few` holds has no such shape elsewhere."""
     owner = enclosing_function(function, node)
     test, read = source(function, node.test), reads(node)
-    for other in walk(owner.body) if owner is not None else ():
-        if not isinstance(other, cst.If) or other is node or source(function, other.test) != test:
+    branches: dict[cst.CSTNode, list[cst.If]] = function.memo.setdefault("branches", {})
+    if owner is not None and owner not in branches:  # several repairs ask it of each branch
+        branches[owner] = [other for other in walk(owner.body) if isinstance(other, cst.If)]
+    for other in branches[owner] if owner is not None else ():
+        if other is node or source(function, other.test) != test:
             continue
         for part in walk(other.body):
             name = name_in(part)

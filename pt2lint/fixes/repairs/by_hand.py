@@ -317,10 +317,10 @@ def _classified(function: FunctionCode, node: cst.CSTNode) -> bool:
         return False
     names = {use.name for target in around.targets for use in uses(target.target)}
     return any(
-        isinstance(arg.value, cst.Name) and arg.value.value in names
+        isinstance(call, cst.Call)
+        and any(isinstance(arg.value, cst.Name) and arg.value.value in names for arg in call.args[:2])
+        and _is_cross_entropy(function, call)  # last: to know the kinds in a function takes long
         for call in walk(owner.body)
-        if isinstance(call, cst.Call) and _is_cross_entropy(function, call)
-        for arg in call.args[:2]
     )
 
 
