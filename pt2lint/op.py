@@ -101,6 +101,9 @@ Names of operations:
                     "use", "at", "to" and "counts" as above, "becomes": "input" where it is no module's; at the argument
                     of a call that has a method assign it: "sets", the attribute, and "through", the method; at the
                     call of a method that counts in it, also "by", the type of number that it adds
+- `lengthen attribute of compiled`  code that is not compiled puts one more thing into a list or set of a module that
+                    compiled code reads, or calls a method that does; args: 0 what is put in; details: "name", the
+                    attribute, and "head", "at", "to", "counts" and "through" as above
 - `set global of compiled`  code that is not compiled assigns a whole number to a global, to an attribute of an object
                     that is one, or to a constant place of a list or a dictionary that is, or a loop at the top of the
                     file binds it, which compiled code of the file reads; args: 0 the value; details: "to" and "at",

@@ -10,6 +10,7 @@ from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
+SHRINKS = ("clear", "pop", "popleft", "remove", "discard")
 # On 2.6 a whole number that a module holds becomes an input of the graph once it has changed.
 INT_IS_CONSTANT = (2, 7)
 
@@ -24,6 +25,8 @@ class AttributeSet(Rule):
     compile again: eight times, the recompile limit, and from then on the function runs without compiling. The value
     of a tensor is not guarded on: fill a buffer. Where the attribute has to stay a number,
     `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input.
+    So is what compiled code goes over, or asks for what it holds, and what the loop makes longer
+    (`net.blocks.append(block)`, `net.active.add(name)`, `net.grow()`).
 
     ## Example
     ```python
@@ -69,9 +72,9 @@ class AttributeSet(Rule):
 
     ## Versions
     Measured over 11 calls: an int costs 8 recompilations, and then eager, on torch 2.9, 2.13 and 2.15, and 1 on 2.6;
-    a string, the `p` of a dropout and a number that decides what the graph is (PTR207) 8 on all four. An attribute
-    that the compiled code does not read costs none, a float that enters the arithmetic 1 (a note), and with
-    `dynamic=False` 8 on 2.9, 2.13 and 2.15.
+    a string, the `p` of a dropout, a number that decides what the graph is (PTR207) and a list or set that grows 8 on
+    all four. An attribute that the compiled code does not read costs none, a float that enters the arithmetic 1 (a
+    note), and with `dynamic=False` 8 on 2.9, 2.13 and 2.15.
     """
 
     code = "PTR211"
@@ -79,14 +82,19 @@ class AttributeSet(Rule):
     instead = MappingProxyType(
         {
             "": "Keep it in a tensor: a buffer that `fill_` sets from outside, which compiled code reads "
-            "as an input"
+            "as an input",
+            "lengthen": "Make it with all that it will ever hold, and pick what counts by a tensor; or compile the "
+            "parts one by one",
         }
     )
-    ops = ("set attribute of compiled",)
+    ops = ("set attribute of compiled", "lengthen attribute of compiled")
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         turns = turns_around(self.function, node, op.detail("counts").split())
+        if op.name.startswith("lengthen"):
+            self.lengthened(node, op, turns)
+            return
         what = self.changing(node, op, turns)
         strong = op.detail("use").startswith(("range", "index", "place", "constant"))
         if what is None or not turns.are_any or not self.called(node, op, turns):
@@ -114,14 +122,48 @@ class AttributeSet(Rule):
             severity="note" if once or steps else None,
         )
 
+    def lengthened(self, node: cst.CSTNode, op: Op, turns: Turns) -> None:
+        """`net.blocks.append(block)`, `net.active.add(name)`, `net.grow()`"""
+        if not isinstance(node, cst.Call) or not turns.are_any or not self.called(node, op, turns):
+            return
+        name = op.detail("name")
+        place = self.text(node.func.value) if isinstance(node.func, cst.Attribute) else ""
+        shorter = any(
+            isinstance(part, cst.Call)
+            and isinstance(part.func, cst.Attribute)
+            and part.func.attr.value in SHRINKS
+            and self.text(part.func.value) in (place, f"{op.detail('head')}.{name}")
+            for loop in turns.loops
+            for part in walk(loop.body)
+        )
+        adds = (
+            isinstance(node.func, cst.Attribute)
+            and node.func.attr.value == "add"
+            and not op.detail("through")
+        )
+        if shorter or (adds and not any(turns.told(a.value) for a in node.args)):
+            return
+        often = "after some iterations" if self.is_tested(node, turns) else "in every iteration"
+        self.report(
+            node,
+            self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it"),
+            f"{self.quote(node)} makes `{name}` longer {often}, which `{op.detail('to')}` goes over or asks: a "
+            "recompilation at each, and eager from the limit on",
+            severity="note" if often.startswith("after") else None,
+        )
+
+    def is_tested(self, node: cst.CSTNode, turns: Turns) -> bool:
+        """Whether an `if` of the loop decides at which turns it runs."""
+        here = self.function.parent(node)
+        while here is not None and here not in turns.loops and not isinstance(here, cst.If | cst.IfExp):
+            here = self.function.parent(here)
+        return isinstance(here, cst.If | cst.IfExp)
+
     def is_stepped(self, node: cst.CSTNode, op: Op, turns: Turns) -> bool:
         """Whether a function of which nobody knows at how many turns it gives another number makes it, or an `if`
         decides at which turns a method counts."""
         if op.detail("by"):
-            here = self.function.parent(node)
-            while here is not None and here not in turns.loops and not isinstance(here, cst.If | cst.IfExp):
-                here = self.function.parent(here)
-            return isinstance(here, cst.If | cst.IfExp)
+            return self.is_tested(node, turns)
         value = self.value(node, op)
         return value is not None and turns.helped(value) and turns.helped_by_steps(value)
 
@@ -172,7 +214,10 @@ class AttributeSet(Rule):
         if any(begin <= line <= end for line in calls):
             return True
         bound = {n.value for loop in turns.loops if isinstance(loop, cst.For) for n in names(loop.target)}
+        longer = {one.range for one in self.function.ops if one.name.startswith("lengthen")}
         return first not in bound and any(
-            isinstance(part, cst.Call) and any(n.value == first for n in names(part))
+            isinstance(part, cst.Call)
+            and any(n.value == first for n in names(part))
+            and self.function.range(part) not in longer
             for part in walk(outer.body)
         )

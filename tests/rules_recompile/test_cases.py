@@ -299,6 +299,54 @@ for epoch in range(12):
         net.grow()  # PTR211: a note
 net.grow()
 """,
+    "a list or a set of a compiled module that grows": """
+class Growing(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList([torch.nn.Linear(3, 3)])
+        self.active = set()
+        self.window = [1.0]
+        self.losses = []
+
+    def grow(self):
+        self.blocks.append(torch.nn.Linear(3, 3))
+
+    def start(self):
+        self.window.clear()
+        self.window.append(1.0)
+
+    def log(self, loss):
+        self.losses.append(loss)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        if "last" in self.active:
+            x = x + 1
+        return x + sum(self.window)
+
+net = Growing()
+for _ in range(20):
+    net.grow()
+fast = torch.compile(net)
+for step in range(20):
+    fast(torch.ones(2, 3))
+    net.blocks.append(torch.nn.Linear(3, 3))  # PTR211
+    net.grow()  # PTR211
+    net.active.add(f"part{step}")  # PTR211
+    net.active.add("last")
+    net.losses.append(step)
+    net.log(step)
+    net.start()
+    if step % 10 == 0:
+        fast.blocks.append(torch.nn.Linear(3, 3))  # PTR211: a note
+for step in range(20):
+    net.window.append(step / 20)
+    fast(torch.ones(2, 3))
+    net.window.pop(0)
+for step in range(20):
+    net.grow()
+""",
     "what a function makes of a loop's number": """
 class Block(torch.nn.Module):
     def __init__(self):

@@ -479,7 +479,9 @@ class CompiledCalls:
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
     ) -> None:
         """Code that is not compiled calls a method that sets an attribute of a compiled module, or of one inside of
-        it, to what it is given: `model.set_epoch(epoch)`; or one that counts in it: `model.grow()`."""
+        it, to what it is given: `model.set_epoch(epoch)`; or one that counts in it: `model.grow()`. Or it makes
+        a list of such a module longer."""
+        self.lengthened(node, func, args, env, frame)
         if (
             not isinstance(func, Func)
             or not isinstance(func.bound, Instance)
@@ -514,6 +516,50 @@ class CompiledCalls:
                 self.at.notebook.note(
                     node, "set attribute of compiled", frame, args={0: amount}, details=words
                 )
+
+    def lengthened(self, node: ast.Call, func: Value, args: list[Value], env: Env, frame: Frame) -> None:
+        """`model.blocks.append(block)`, `model.active.add(name)`, or `model.grow()`, which does so of its own."""
+        callee = node.func
+        if not isinstance(callee, ast.Attribute) or not self.at.calls.roots.modules:
+            return
+        if isinstance(func, Func):
+            owner, head, words = func.bound or UNKNOWN, callee.value, {"through": title(func)}
+            names = [] if isinstance(func.node, ast.Lambda) else self.lengthened_by(func.node)
+        elif callee.attr in self.lengthening() and isinstance(callee.value, ast.Attribute):
+            head, names, words = callee.value.value, [callee.value.attr], {}
+            owner = self.at.expressions.quietly(head, env, frame)
+        else:
+            return
+        owner = owner.inner if isinstance(owner, Wrapped) else owner
+        if not isinstance(owner, Instance) or not self.parts.has(owner):
+            return
+        if not names or not self.at.notebook.listens("lengthen attribute of compiled", frame):
+            return
+        for name in names:
+            if read := self.read_in(owner, name):
+                words |= {"name": name, "head": ast.unparse(head), **read, **self.counts(frame)}
+                sorts: dict[int | str, str] = {0: self.at.types.sort(args[0])} if args else {}
+                self.at.notebook.note(
+                    node, "lengthen attribute of compiled", frame, args=sorts, details=words
+                )
+                return
+
+    def lengthening(self) -> set[str]:
+        return {*self.at.models.last_words("grows"), "add"}
+
+    def lengthened_by(self, method: FunctionNode) -> list[str]:
+        """The lists and sets of the object that each run of its method makes longer, and does not make shorter."""
+        changed: dict[str, set[str]] = {}
+        shrinks = {*self.at.models.last_words("shrinks"), "discard"}
+        for part in walk(method):
+            callee = part.func if isinstance(part, ast.Call) else None
+            held = callee.value if isinstance(callee, ast.Attribute) else None
+            if isinstance(callee, ast.Attribute) and isinstance(held, ast.Attribute):
+                if is_name(held.value, own_name(method)):
+                    plain = any(isinstance(s, ast.Expr) and s.value is part for s in method.body)
+                    if callee.attr in shrinks or plain:
+                        changed.setdefault(held.attr, set()).add(callee.attr)
+        return [name for name, by in changed.items() if by <= self.lengthening()]
 
     def read_in(self, owner: Instance, attribute: str, key: Value | None = None) -> dict[str, str]:
         """What compiled methods of the module do with its attribute, which is no property, or with the item under a key
