@@ -103,6 +103,7 @@ class CompileArguments(Rule):
                 f"the backend {op.arg('backend').removeprefix('constant ')} runs the graph as it is: no code is "
                 f"generated, and mode {mode!r} does nothing",
                 severity="note",
+                fixes=[self.fix("Leave `backend` out, to have code generated; or `mode`.", by_hand=True)],
             )
         elif mode not in MODES or self.function.target < MODES[mode]:
             known = ", ".join(name for name, since in MODES.items() if self.function.target >= since)

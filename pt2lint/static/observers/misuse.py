@@ -176,13 +176,13 @@ class Misuse:
             if not isinstance(decorator, ast.Call) or not decorator.keywords:
                 continue
             around = Frame(target.module, unit_of(target.node), "", cls=target.defined_in)
-            value = self.at.calls.decorator(decorator, target.env or {}, around)
-            if not isinstance(value, Partial) or not isinstance(value.func, Ext):
-                continue
             plays, listens = self.at.models.plays, self.at.notebook.listens
-            if plays(value.func.name, "compiles") and listens("decorate compile", around):
-                args: dict[int | str, str] = {k: self.at.types.sort(v) for k, v in value.kwargs.items()}
-                self.at.notebook.note(decorator, "decorate compile", around, args=args)
+            for value in options(self.at.calls.decorator(decorator, target.env or {}, around)):
+                if not isinstance(value, Partial) or not isinstance(value.func, Ext):
+                    continue
+                if plays(value.func.name, "compiles") and listens("decorate compile", around):
+                    args: dict[int | str, str] = {k: self.at.types.sort(v) for k, v in value.kwargs.items()}
+                    self.at.notebook.note(decorator, "decorate compile", around, args=args)
 
     def scheduled(self, node: ast.Call, step: str, env: Env, frame: Frame) -> None:
         """`StepLR(optimizer)` after `optimizer.step = torch.compile(optimizer.step)`."""
