@@ -26,7 +26,7 @@ COMMON = frozenset(
 SHARED = frozenset(
     "apply_ bfloat16 cpu cuda dim double expand float half int long mean median mode ndim norm permute random_ "
     "requires_grad requires_grad_ resize reshape shape share_memory_ size sort std sum t to transpose unique var "
-    "where xpu round rotate tile trace view is_leaf is_meta layout nbytes storage strides stride chunk".split()
+    "where xpu round rotate tile trace view is_leaf is_meta layout nbytes storage strides stride chunk split".split()
 )
 # torch.FloatTensor and its kin, as constructors and in annotations.
 TYPED = {

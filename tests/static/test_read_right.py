@@ -19,6 +19,12 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "what is split by a tensor may be another library's": """
+@torch.compile
+def f(x: torch.Tensor, masks):
+    mask = masks.of(x.shape[0])
+    return mask.split(x + 1)
+""",
     "of what is defined twice the last counts": """
 class Scale(nn.Module):
     def forward(self, x: torch.Tensor):

@@ -625,6 +625,9 @@ class Expressions:
         name = f"{self.at.models.tensor}.{node.attr}"
         if not args or not any(isinstance(a, (Tensor, Seq)) for a in args):
             return None
+        shared = self.at.models.last_words("tells a tensor of arguments alone")
+        if node.attr in shared and len(args) == 1 and isinstance(args[0], Tensor):
+            return None  # another library's object is rather given all of a tensor: `folds.split(x)`
         if any(isinstance(a, Seq) for a in args[1:]):
             return None  # of a function, as `xp.reshape(x, (2, 3))` is called, the first is no size
         positions = (self.at.models.of(name).sizes or ((), ()))[0]
