@@ -123,6 +123,19 @@ CASES = {
         ["x = self.layer(x)", "if (x != x).any():", "    print('nan!', x)", "return x"],
         "Look at it outside the compiled code:",
     ),
+    "a test of an argument for a print": (
+        ["if lengths.max() > 3:", "    print('long', lengths)", "return self.layer(x)"],
+        "Look at it outside the compiled code:",
+    ),
+    "a test of what a call leaves": (
+        [
+            "n = torch.nn.utils.clip_grad_norm_(lengths, 1.0)",
+            "if n > 3:",
+            "    self.layer.bias.data.zero_()",
+            "return self.layer(x)",
+        ],
+        "Compute both and choose:",
+    ),
     "a test for prints of what is read for them": (
         [
             "x = self.layer(x)",

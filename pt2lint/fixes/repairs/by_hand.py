@@ -168,25 +168,25 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
 
 def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is decided by arguments alone can be decided before the call: `if x.max() > 1`."""
-    before = _before(function, node)
+    before, tested = _before(function, node), _tested(function, node)
     if before and _in_assertion(function, node):
         yield told(
             f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
             f"`torch._assert_async({_cut(_in_tensors(function, node))})`"
         )
-    elif before:
-        yield told(
-            f"Decide it before: {before}, a `bool`. A graph then holds one side, and is made once for each"
-        )
-    elif isinstance(tested := _tested(function, node), cst.While):
-        yield told(
-            "Take a fixed number of turns and keep what is done, with `torch.where(done, old, new)`; or compile what "
-            "one iteration does, and call that in the loop"
-        )
     elif isinstance(tested, cst.If) and _only_tells(function, tested):
         yield told(
             "Look at it outside the compiled code: return what is tested, and tell after the call; or take it "
             "out, if it is left from debugging"
+        )
+    elif before:
+        yield told(
+            f"Decide it before: {before}, a `bool`. A graph then holds one side, and is made once for each"
+        )
+    elif isinstance(tested, cst.While):
+        yield told(
+            "Take a fixed number of turns and keep what is done, with `torch.where(done, old, new)`; or compile what "
+            "one iteration does, and call that in the loop"
         )
     elif isinstance(tested, cst.If) and _goes_back(tested, node):
         yield told(
@@ -539,7 +539,8 @@ def _assigned(function: FunctionCode, name: cst.CSTNode) -> cst.BaseExpression |
 
 
 def _asks_layers(function: FunctionCode, owner: cst.FunctionDef, node: cst.CSTNode) -> bool:
-    """Whether a layer may compute any of it, a method of the object or an argument: `self.encode(x)`, `model(x)`."""
+    """Whether a layer may compute any of it, a method of the object or an argument (`self.encode(x)`, `model(x)`), or a
+    call that changes what it is given: `clip_grad_norm_(...)`."""
     given = parameters(owner)
     me = given[0].name.value if given and given[0].name.value in ("self", "cls") else None
     called = [part.func for part in walk(node) if isinstance(part, cst.Call)]
@@ -550,6 +551,6 @@ def _asks_layers(function: FunctionCode, owner: cst.FunctionDef, node: cst.CSTNo
             or hasattr(builtins, func.value)
         )
         if isinstance(func, cst.Name)
-        else any(use.name == me for use in uses(func))
+        else any(use.name == me for use in uses(func)) or source(function, func).endswith("_")
         for func in called
     )
