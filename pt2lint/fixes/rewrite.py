@@ -513,8 +513,11 @@ def statement_of(function: FunctionCode, node: cst.CSTNode) -> Statement | None:
 
 
 def small_of(statement: cst.CSTNode | None) -> cst.BaseSmallStatement | None:
-    """The one statement of a line."""
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+    """The one statement of a line, or of what follows a colon."""
+    if (
+        not isinstance(statement, cst.SimpleStatementLine | cst.SimpleStatementSuite)
+        or len(statement.body) != 1
+    ):
         return None
     return statement.body[0]
 

@@ -45,8 +45,11 @@ def blocks(report: Report) -> list[str]:
     Where verdicts were given, what is confirmed comes first, and of that what costs most.
     """
     style = _styled if report.colour else _plain
-    shown = [_block(report, finding, style) for finding in costliest_first(report.told)]
-    return shown + [_block(report, finding, style, suppressed=True) for finding in report.suppressed]
+    explained: dict[tuple[str, str], str] = {}
+    shown = [_block(report, finding, style, explained) for finding in costliest_first(report.told)]
+    return shown + [
+        _block(report, finding, style, explained, suppressed=True) for finding in report.suppressed
+    ]
 
 
 def costliest_first(findings: Sequence[Finding]) -> list[Finding]:
@@ -120,12 +123,20 @@ def _styled(text: str, name: str) -> str:
     return Style.parse(name).render(text)
 
 
-def _block(report: Report, finding: Finding, style: Style, suppressed: bool = False) -> str:
+def _block(
+    report: Report,
+    finding: Finding,
+    style: Style,
+    explained: dict[tuple[str, str], str],
+    suppressed: bool = False,
+) -> str:
+    """`explained` are the fixes that were told before, by file and words, and where: one that mends many findings is
+    explained at the first."""
     place = place_of(report, finding.path, finding.line, finding.column)
     head = f"{style(place, 'bold')}: {style(finding.code, 'bold red')} {shown(finding.message)}"
     if suppressed:
         head += style(" [suppressed]", "dim")
-    return "\n".join([head, *_excerpt(report, finding, style), *_told(report, finding, style)])
+    return "\n".join([head, *_excerpt(report, finding, style), *_told(report, finding, style, explained)])
 
 
 def _excerpt(report: Report, finding: Finding, style: Style) -> Iterator[str]:
@@ -156,7 +167,9 @@ def _width(character: str) -> int:
     return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
 
 
-def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
+def _told(
+    report: Report, finding: Finding, style: Style, explained: dict[tuple[str, str], str]
+) -> Iterator[str]:
     indent = " " * len(str(report.place(finding.path, finding.line).line))
     equals = indent + " " + style("=", "blue") + " "
     if finding.verdict:
@@ -177,7 +190,13 @@ def _told(report: Report, finding: Finding, style: Style) -> Iterator[str]:
     if steps:
         yield f"{equals}reached: " + " -> ".join(_step(report, step, finding.path) for step in steps)
     for fix in finding.fixes:
-        yield f"{equals}{style('fix', 'bold cyan')} ({standing(fix)}): {shown(fix.description)}"
+        words = shown(fix.description)
+        what, _, caveats = words.partition(". ")
+        here = _line(report, finding.path, finding.line)
+        first = explained.setdefault((finding.path, words), here)
+        if caveats and first != here:
+            words = f"{what}: see {first}"
+        yield f"{equals}{style('fix', 'bold cyan')} ({standing(fix)}): {words}"
 
 
 def also(report: Report, finding: Finding) -> str:
@@ -235,11 +254,15 @@ def _shortened(flow: tuple[Step, ...]) -> list[Step | None]:
 def _step(report: Report, step: Step | None, path: str) -> str:
     if step is None:
         return "..."
-    place = place_of(report, step.path, step.line)
-    if step.path == path:  # in the finding's own file the line says it
-        place = place[len(shown(path)) + 1 :]
-        place = place if place.startswith("cell") else f"line {place}"
+    own = step.path == path  # in the finding's own file the line says it
+    place = _line(report, path, step.line) if own else place_of(report, step.path, step.line)
     return f"{shown(step.message)} ({place})"
+
+
+def _line(report: Report, path: str, line: int) -> str:
+    """`line 12`, in a notebook `cell 3:12`."""
+    place = place_of(report, path, line)[len(shown(path)) + 1 :]
+    return place if place.startswith("cell") else f"line {place}"
 
 
 def standing(fix: Fix) -> str:

@@ -124,7 +124,7 @@ CASES = {
         "Look at it outside the compiled code:",
     ),
     "a test of an argument for a print": (
-        ["if lengths.max() > 3:", "    print('long', lengths)", "return self.layer(x)"],
+        ["if lengths.max() > 3: print('long', lengths)", "return self.layer(x)"],
         "Look at it outside the compiled code:",
     ),
     "a test of what a call leaves": (

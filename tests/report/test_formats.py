@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import pt2lint.report
-from pt2lint.finding import Problem, Step
+from pt2lint.finding import Fix, Problem, Step
 from pt2lint.report import page, render
 from pt2lint.report.place import Place
 from pt2lint.report.text import statistics
@@ -83,6 +83,17 @@ def test_text_of_a_refuted_finding_does_not_count() -> None:
 
 def test_text_of_an_expression_over_several_lines_marks_the_first() -> None:
     assert "\n11 |     if (\n   |     ^^^^ ...\n" in render("text", report(BRANCH))
+
+
+def test_text_explains_a_fix_of_several_findings_once() -> None:
+    fixes = (Fix("Count in a buffer. It costs memory", "unsafe", ()), Fix("Say nothing", "unsafe", ()))
+    text = render("text", report(replace(ITEM, fixes=fixes), replace(CONFIRMED, verdict=None, fixes=fixes)))
+    assert [line.strip(" =") for line in text.splitlines() if "fix (" in line] == [
+        "fix (unsafe): Count in a buffer. It costs memory",
+        "fix (unsafe): Say nothing",
+        "fix (unsafe): Count in a buffer: see line 5",
+        "fix (unsafe): Say nothing",
+    ]
 
 
 def test_text_shortens_a_long_flow() -> None:

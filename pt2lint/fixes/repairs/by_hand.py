@@ -245,7 +245,8 @@ def _only_tells(function: FunctionCode, node: cst.If) -> bool:
     if node.orelse is not None or owner is None:
         return False
     within, everywhere = ([use.name for use in uses(part)] for part in (node.body, owner.body))
-    told, todo = False, [*node.body.body]
+    told = False
+    todo = [node.body] if isinstance(node.body, cst.SimpleStatementSuite) else [*node.body.body]
     while todo:
         each = todo.pop()
         if isinstance(each, cst.Try):
