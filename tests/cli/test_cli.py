@@ -660,7 +660,7 @@ def test_a_closed_pipe_is_no_error() -> None:
         text=True,
         check=False,
     )
-    assert PLACE in done.stdout
+    assert "PTB103" in done.stdout
     assert done.stderr == ""
 
 
