@@ -116,6 +116,17 @@ class Statements:
         ]
         return max(ends, default=None)
 
+    def makes_constant(self, line: int, end_line: int) -> bool:
+        """Whether lines make a tensor of what a comprehension gathers: Dynamo knows its value where that is one
+        number, and only then."""
+        return any(
+            line <= node.lineno <= end_line
+            and ast.unparse(node.func).rpartition(".")[2] in ("tensor", "as_tensor")
+            and any(isinstance(each, (ast.ListComp, ast.GeneratorExp)) for each in node.args)
+            for node in self.nodes
+            if isinstance(node, ast.Call)
+        )
+
     def is_conditional(self, line: int, column: int, end_line: int, end_column: int) -> bool:
         """Whether an expression may stay unevaluated though its statement runs.
 

@@ -65,6 +65,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 verdict, evidence = "refuted", {"reason": "further calls compiled nothing again"}
             elif own & traced.get(path, frozenset()):
                 evidence = {"reason": "the line was compiled, and no further call compiled it again for this"}
+            elif own & gave_up.get(path, frozenset()):
+                evidence = {"reason": "Dynamo gave up this part of the function, for a graph break in it"}
             elif any(run.probe == "program" for run in near):
                 evidence = {"reason": "the program was run, and nothing was compiled again for this"}
         else:  # a rule of the user's own
@@ -96,6 +98,8 @@ def _not_seen_to_break(
             reason = f"the line was traced, but nothing tells whether `{unknown}` held"
         elif _maybe_not_evaluated(finding, files.statements(path)):
             reason = "Dynamo traced the line, but may not have evaluated this part of it"
+        elif (at := files.statements(path)) and at.makes_constant(finding.line, finding.end_line):
+            reason = "Dynamo traced the line, and a tensor of one number is a constant to it: more of them may not be"
         else:
             return "refuted", _refutation(own, path, runs)
     elif own & gave_up.get(path, frozenset()):

@@ -179,6 +179,25 @@ def test_an_expression_on_a_line_of_its_own_needs_that_line_traced() -> None:
     assert verdict_of(found(7, 13, end_column=21), run(traced=traced(6, 7))) == "refuted"
 
 
+def test_a_tensor_that_may_have_been_of_one_number_refutes_nothing() -> None:
+    source = "import torch\n\ndef f(xs):\n    return torch.tensor([len(x) for x in xs]).unique()\n"
+    files = Files({PATH: "m.py"}, {PATH: source})
+    traced = run(traced={PATH: frozenset({4})})
+    judged = judge([found(4, 12, end_column=60)], Events((traced,)), files)
+    assert judged[0].verdict == "unreached"
+    assert judged[0].evidence is not None
+    assert "a constant" in judged[0].evidence["reason"]
+
+
+def test_what_was_given_up_says_why_nothing_was_compiled_again() -> None:
+    given_up = run(gave_up={PATH: frozenset({6, 7, 8})})
+    judged = judge([found(6, code="PTR215")], Events((given_up,)), FILES)
+    assert judged[0].verdict == "unreached"
+    assert judged[0].evidence == {
+        "reason": "Dynamo gave up this part of the function, for a graph break in it"
+    }
+
+
 def test_what_happens_in_one_mode_is_not_refuted_by_the_other() -> None:
     training, eval_ = run(mode="train", traced=traced(10)), run(mode="eval", traced=traced(10))
     one = replace(found(10), when=("self.training",))
