@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -258,6 +259,8 @@ def _evidence(groups: Sequence[Group], files: Files) -> dict[str, Any]:
     for _, recompile in group.events:
         guard = group.guard(recompile)
         guards += [guard] if guard and guard not in guards else []
+    often = Counter(guard_subject(group.guard(recompile)) for _, recompile in group.events)
+    guards.sort(key=lambda guard: -often[guard_subject(guard)])  # what repeats before what failed once
     limit = group.limit
     shown = files.shown.get(group.first.path, group.first.path)
     return {

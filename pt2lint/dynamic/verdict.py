@@ -346,10 +346,13 @@ def _unforeseen_break(
     if inner is not None and files.place(inner) != (inner.path, inner.line):
         inside = f" (inside {os.path.basename(inner.path)}:{inner.line}, called from here)"
     reason = evidence["reason"].rstrip(".") or "no reason given"
+    what = "Dynamo breaks the graph here"
+    if evidence["modes"] == ["fullgraph"]:
+        what = "fullgraph=True stops here, where default mode was not seen to break the graph"
     return Finding(
         code="PTB900",
         name="unforeseen-graph-break",
-        message=f"Dynamo breaks the graph here: {reason}{inside}",
+        message=f"{what}: {reason}{inside}",
         path=files.shown[path],
         line=line,
         column=column,

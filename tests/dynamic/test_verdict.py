@@ -241,6 +241,14 @@ def test_a_break_elsewhere_is_placed_at_the_users_innermost_line() -> None:
     assert unforeseen.evidence["stack"] == ["m.py:11 in f", "/stdlib/copy.py:153 in deepcopy"]
 
 
+def test_a_break_that_fullgraph_alone_meets_says_so() -> None:
+    [alone] = judge([], Events((run("fullgraph", breaks=(broke(11),)),)), FILES)
+    assert alone.message.startswith("fullgraph=True stops here, where default mode was not seen to break")
+    both = (run("fullgraph", breaks=(broke(11),)), run(breaks=(broke(11),)))
+    [both_ways] = judge([], Events(both), FILES)
+    assert both_ways.message.startswith("Dynamo breaks the graph here")
+
+
 @pytest.mark.parametrize(("lines", "told"), [((), []), ((11,), ["PTB900"])])
 def test_a_break_that_torch_asks_for_around_a_compiled_step_is_no_news(
     lines: tuple[int, ...], told: list[str]
@@ -469,6 +477,18 @@ def test_making_a_shape_dynamic_on_our_own_inputs_is_no_news() -> None:
     assert judge([], Events((recompiled(size, 1, "varied"),)), FILES) == []
     assert [each.code for each in judge([], Events((recompiled(size, 3, "varied"),)), FILES)] == ["PTR900"]
     assert [each.severity for each in judge([], Events((recompiled(size, 1, "given"),)), FILES)] == ["note"]
+
+
+def test_of_several_guards_the_one_that_repeats_is_cited() -> None:
+    said = [
+        ("tensor 'x' size mismatch at index 0. expected 2, actual 3",),
+        ("n == 0",),
+        ("n == 1",),
+        ("n == 2",),
+    ]
+    seen = run("again", target="step", recompiles=tuple(Recompile(PATH, 14, "step", one) for one in said))
+    [unforeseen] = judge([], Events((seen,)), FILES)
+    assert "`n == 0` no longer held" in unforeseen.message
 
 
 def test_a_recompilation_within_the_first_call_is_no_news() -> None:
