@@ -833,3 +833,19 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     for cls in (Embeds, Up):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
+
+
+def test_what_torch_keeps_of_the_eager_run_refutes_nothing(project: Project) -> None:
+    path = project.write(
+        "divergence.py",
+        """
+        import torch
+        from torch.distributions import Normal, kl_divergence
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return x + kl_divergence(Normal(x, x.exp()), Normal(x * 2, x.exp())).sum()  # HERE
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]

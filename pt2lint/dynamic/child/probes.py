@@ -87,6 +87,14 @@ def dynamo_as_before() -> Iterator[None]:
             torch.set_default_device(None if device == torch.device("cpu") else device)
 
 
+def as_in_a_new_process() -> None:
+    """Have nothing compiled, and nothing kept by torch of eager runs that decides whether Dynamo breaks the graph: the
+    formula for two distributions, once looked up, is found again without a break."""
+    torch._dynamo.reset()
+    if "torch.distributions.kl" in sys.modules:
+        getattr(sys.modules["torch.distributions.kl"], "_KL_MEMOIZE", {}).clear()
+
+
 def seed(number: int) -> None:
     """Seed every generator of random numbers that is loaded."""
     entropy.restart(number)
@@ -279,7 +287,7 @@ class Prober:
         return mode in self.answers
 
     def explain(self, target: Target, mode: str) -> None:
-        torch._dynamo.reset()
+        as_in_a_new_process()
         with self.run(target, "explain", mode) as report:
             args, kwargs = target.arguments(0, self.device)
             said = torch._dynamo.explain(target.fresh(mode, self.device))(*args, **kwargs)
@@ -294,7 +302,7 @@ class Prober:
 
     def default(self, target: Target, mode: str) -> list[dict[str, Any]]:
         """Default mode, every record heard; then the same and further inputs. Returns the breaks."""
-        torch._dynamo.reset()
+        as_in_a_new_process()
         function = target.fresh(mode, self.device)
         with self.run(target, "default", mode) as report, listening(self.roots) as records:
             compiled = torch.compile(function, backend=self.counting_backend(records))
@@ -367,14 +375,14 @@ class Prober:
         return call
 
     def fullgraph(self, target: Target, mode: str) -> None:
-        torch._dynamo.reset()
+        as_in_a_new_process()
         with self.run(target, "fullgraph", mode):
             function = target.fresh(mode, self.device)
             self.call(target, torch.compile(function, backend=self.backend, fullgraph=True))
 
     def capture(self, target: Target, mode: str) -> None:
         """Which breaks remain with what fullgraph=True captures: those that it would stop at."""
-        torch._dynamo.reset()
+        as_in_a_new_process()
         with self.run(target, "capture", mode) as report, listening(self.roots) as records, capturing():
             try:
                 self.call(target, torch.compile(target.fresh(mode, self.device), backend=self.backend))
