@@ -191,10 +191,12 @@ class Arguments:
         try:
             return self.build()
         except (Exception, SystemExit) as error:
-            return self._build_after(error, MOST_CHANGED)
+            return self._build_after(error, MOST_CHANGED, time.monotonic() + SECONDS)
 
-    def _build_after(self, error: BaseException, changes: int) -> Any:
+    def _build_after(self, error: BaseException, changes: int, deadline: float) -> Any:
         for name, value in [*self._others(error)][:MOST_OTHERS]:
+            if changes < MOST_CHANGED and time.monotonic() > deadline:
+                break
             before, configs = dict(self.values), [*self.configs]
             self.values[name] = value
             try:
@@ -202,7 +204,7 @@ class Arguments:
             except (Exception, SystemExit) as other:
                 if changes > 1 and str(other) != str(error):
                     with contextlib.suppress(Exception, SystemExit):
-                        return self._build_after(other, changes - 1)
+                        return self._build_after(other, changes - 1, deadline)
             self.values, self.configs = before, configs
         raise error
 
