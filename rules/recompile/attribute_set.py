@@ -143,13 +143,14 @@ class AttributeSet(Rule):
         )
         if shorter or (adds and not any(turns.told(a.value) for a in node.args)):
             return
-        often = "after some iterations" if self.is_tested(node, turns) else "in every iteration"
+        tested = self.is_tested(node, turns)
+        often = "after some iterations" if tested else "in every iteration"
         self.report(
             node,
             self.led_to(op, op.detail("at"), f"`{op.detail('to')}` reads it"),
             f"{self.quote(node)} makes `{name}` longer {often}, which `{op.detail('to')}` goes over or asks: a "
             "recompilation at each, and eager from the limit on",
-            severity="note" if often.startswith("after") else None,
+            severity="note" if tested else None,
         )
 
     def is_tested(self, node: cst.CSTNode, turns: Turns) -> bool:

@@ -13,10 +13,8 @@ from pt2lint.rule.tree import walk
 
 OF_TENSORS = ("call torch.Tensor.item", "call builtins.float", "call builtins.int")
 CLOCKS = calls("time", "time perf_counter monotonic process_time")
-BREAKS = (
-    (2, 13),
-    (2, 15),
-)  # from and up to which torch the graph ends at a number that the text shows as it is
+# From and up to which torch the graph ends at a number that the text shows as it is.
+BREAKS = ((2, 13), (2, 15))
 
 
 class FormattedNumber(Rule):
