@@ -72,16 +72,16 @@ class Failure:
 class Run:
     """One probe of one target in one mode ("train", "eval", or "call" for what is no module).
 
-    Probes: "recorded" (the program run eagerly, its calls recorded), "eager", "explain", "default", "again"
-    (same inputs once more), "given" (further inputs of the user's), "varied" (further inputs of our own),
-    "fullgraph", "capture" (default mode with what fullgraph=True captures), "program" (the user's program as it
-    stands), "trace" (the logs of a job that ran elsewhere). `graphs` counts the operators of each graph, and
-    `graph_lines` holds the lines traced into it. `traced` holds the lines Dynamo traced in frames that it kept,
-    `gave_up` those in frames it gave up, `ran` how often each line ran eagerly. `details` of "recorded" and
-    "program" hold `sites`: the lines that called torch.compile, with what came of it, and of "recorded" `reads`:
-    what the program's lines read from modules that torch.compile returned (child/harvest.py); of all, `defined` is
-    the path and line where the target is defined, `model` what it is called across runs (names.py), `covers` the files
-    whose own way to inputs it is (plan.Job).
+    Probes: "recorded" (the program run eagerly, its calls recorded), "eager", "explain", "default", "again" (same
+    inputs once more), "given" (further inputs of the user's), "varied" (further inputs of our own), "fullgraph",
+    "capture" (default mode with what fullgraph=True captures), "onward" (default mode that goes on after a break in
+    a loop), "program" (the user's program as it stands), "trace" (the logs of a job that ran elsewhere). `graphs`
+    counts the operators of each graph, and `graph_lines` holds the lines traced into it. `traced` holds the lines
+    Dynamo traced in frames that it kept, `gave_up` those in frames it gave up, `ran` how often each line ran
+    eagerly. `details` of "recorded" and "program" hold `sites`: the lines that called torch.compile, with what came
+    of it, and of "recorded" `reads`: what the program's lines read from modules that torch.compile returned
+    (child/harvest.py); of all, `defined` is the path and line where the target is defined, `model` what it is
+    called across runs (names.py), `covers` the files whose own way to inputs it is (plan.Job).
     """
 
     target: str

@@ -18,6 +18,8 @@ from pt2lint.dynamic.statements import Statements, identifiers
 from pt2lint.finding import Finding, Verdict
 
 FULLGRAPH = ("fullgraph", "capture")
+ONWARD = "onward"
+BEHIND = "once the loop has no break before it"
 
 
 @dataclass
@@ -37,7 +39,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
     a run can show of PTS findings.
     """
     real = {shown: path for path, shown in files.shown.items()}
-    sites = _sites(events.runs, files)
+    sites = _sites((run for run in events.runs if run.probe != ONWARD), files)
+    behind = _sites((run for run in events.runs if run.probe == ONWARD), files)
     lines = _lines(events.runs)
     traced, gave_up, ran = lines
     recompilations = Recompilations(events.runs, files)
@@ -54,6 +57,9 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
             verdict, evidence = "confirmed", _evidence(sites[unit], unit, events.runs, ran, files)
         elif finding.is_graph_break:
             verdict, evidence = _not_seen_to_break(finding, path, own, lines, events.runs, files)
+            if verdict == "unreached" and unit in behind and not _goes_on(unit, files):
+                verdict, evidence = "confirmed", _evidence(behind[unit], unit, events.runs, ran, files)
+                evidence["reason"] += f" ({BEHIND})"
         elif finding.code.startswith("PTS") or finding.code in COMPILED_PER_CALL:
             verdict, evidence = seen_at_sites(finding, path, about(finding, path, events.runs))
         elif finding.code.startswith("PTR"):
@@ -109,6 +115,12 @@ def _not_seen_to_break(
     elif finding.when:
         reason = f"no run came here; it happens {finding.only_where}"
     return "unreached", None if reason is None else {"reason": reason}
+
+
+def _goes_on(unit: tuple[str, int], files: Files) -> bool:
+    """Whether the statement is the head of a loop, which Dynamo would not go on with in user's code."""
+    statements = files.statements(unit[0])
+    return statements is not None and isinstance(statements.node(unit[1]), (ast.For, ast.AsyncFor, ast.While))
 
 
 def _sites(runs: Iterable[Run], files: Files) -> dict[tuple[str, int], Site]:

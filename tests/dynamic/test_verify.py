@@ -152,6 +152,42 @@ def test_what_dynamo_traced_and_then_left_out_is_not_refuted(project: Project) -
 
 
 @needs_torch
+def test_what_comes_after_a_break_in_a_loop_is_judged_too(project: Project) -> None:
+    path = project.write(
+        "loops.py",
+        """
+        import torch
+
+        class Model(torch.nn.Module):
+            def forward(self, x):
+                found = []
+                for row in x.unbind(0):
+                    if row.sum() > 0:  # HERE
+                        row = row + 1
+                    found.append(row.mean().item())  # HERE
+                    scale = row.shape[0] * 2  # HERE
+                    if scale < 0:
+                        print(scale)  # HERE
+                found.append(scale)
+                x = x.max().tolist() * 2  # HERE
+                print("unforeseen")
+                return found
+
+        def get_inputs():
+            return [torch.ones(3, 4)]
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert [verdict for _, _, verdict in verdicts(result)] == [
+        "confirmed", "confirmed", "unreached", "unreached", "confirmed"
+    ]  # fmt: skip
+    first, second, *_, last = result.findings
+    assert "once the loop" not in first.evidence["reason"]
+    for each in (second, last):
+        assert each.evidence["reason"].endswith("(once the loop has no break before it)")
+
+
+@needs_torch
 def test_inputs_judge_a_library_that_is_only_imported(project: Project) -> None:
     project.write("pkg/__init__.py", "")
     project.write("pkg/tools.py", "def report(x):\n    print('in', x.shape)  # HERE\n    return x\n")

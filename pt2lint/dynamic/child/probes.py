@@ -35,6 +35,7 @@ from .targets import Call, Target, cloned, distance, mapped, module_of, resized,
 LAYERS = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
 REPEATS = 10  # calls in all when one call recompiles: two more than the default recompile limit of 8
 SEEDS = 4  # calls in all when it does not: each with a seed of its own, as random numbers choose paths
+ONWARD = 10.0  # seconds in which Dynamo goes on in loops: each turn may be compiled anew
 KINDS = {
     "recompile limit": ("FailOnRecompileLimitHit", "RecompileError", "RecompileLimitExceeded"),
     "backend failure": ("BackendCompilerFailed",),
@@ -218,9 +219,13 @@ class Prober:
                 breaks = self.default(target, mode)
             self.fullgraph(target, mode)
             places = {(each["path"], each["line"]) for each in breaks}
-            if not places <= told and fullgraph_captures():
+            if not places <= told:
                 told |= places
-                self.capture(target, mode)
+                if fullgraph_captures():
+                    self.capture(target, mode)
+                if any(each["skipped"] and "loop" in each["why_skipped"] for each in breaks):
+                    with as_compiled(target):
+                        self.onward(target, mode)
         torch._dynamo.reset()
         self.wire.send("target_done", name=target.name)
 
@@ -389,6 +394,19 @@ class Prober:
             finally:
                 report_records(report, records)
 
+    def onward(self, target: Target, mode: str) -> None:
+        """What comes after the breaks in loops, for which default mode gives up the function."""
+        as_in_a_new_process()
+        with (
+            self.run(target, "onward", mode) as report,
+            listening(self.roots) as records,
+            going_on_in_loops(),
+        ):
+            try:
+                self.call(target, torch.compile(target.fresh(mode, self.device), backend=self.backend))
+            finally:
+                report_records(report, records)
+
     def name_the_layer(self, target: Target, mode: str, error: dict[str, Any]) -> None:
         """Which layer fails, by compiling with one more of them at a time."""
         if error["kind"] in ("exit", "out of memory"):
@@ -512,6 +530,19 @@ def capturing() -> contextlib.AbstractContextManager[Any]:
         capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
     )
     return patched
+
+
+@contextlib.contextmanager
+def going_on_in_loops() -> Iterator[None]:
+    """Have Dynamo go on after a break in a loop as after any other, for as long as ONWARD says."""
+    from torch._dynamo.symbolic_convert import InstructionTranslatorBase as Translator
+
+    asked, end = Translator.maybe_has_backedge, time.monotonic() + ONWARD
+    Translator.maybe_has_backedge = lambda self: time.monotonic() > end and asked(self)
+    try:
+        yield
+    finally:
+        Translator.maybe_has_backedge = asked
 
 
 def as_compiled(target: Target) -> contextlib.AbstractContextManager[Any]:
