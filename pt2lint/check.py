@@ -273,11 +273,11 @@ def _unread_roots(
             yield Problem(place, f"`roots` names `{name}`, but no file that was read is that module")
 
 
-def unread_steps(checked: Checked) -> list[str]:
-    """Training steps of files that compile nothing, as `roots` would name them."""
+def unread_steps(checked: Checked, *, scripts: bool = False) -> list[str]:
+    """Training steps of files, or of the scripts among them, that compile nothing, as `roots` would name them."""
     from pt2lint.static.source import training
 
-    return training.unread_steps(checked.files, partial(_source, checked.texts))
+    return training.unread_steps(checked.files, partial(_source, checked.texts), scripts=scripts)
 
 
 def nearest_code(word: str, known: Iterable[str]) -> str:

@@ -100,7 +100,7 @@ def _lint(options: argparse.Namespace, arguments: list[str], memory: Scratch | N
         from pt2lint.cli.edits import fix
 
         return fix(options, configs, checked, memory)
-    if judge is None and _is_for_a_reader(options) and checked.status == 0:
+    if judge is None and _is_for_a_reader(options) and not checked.problems:
         checked.notes += _steps_to_name(configs, paths, checked)
     out, err, status = answered(options, checked)
     if watch is not None:
@@ -171,17 +171,19 @@ def _judge(
 
 
 def _is_for_a_reader(options: argparse.Namespace) -> bool:
-    return options.format == "text" and not (options.output or options.quiet or options.statistics)
+    """Not so a commit hook, which names the files of a commit and asks for `--force-exclude`."""
+    asks_for_less = options.output or options.quiet or options.statistics or options.force_exclude
+    return options.format == "text" and not asks_for_less
 
 
 def _steps_to_name(configs: Configs, paths: Sequence[str], checked: Checked) -> list[str]:
-    """What to say of training steps where a whole program was read, compiles nothing, and shows nothing that fails."""
+    """What to say of training steps where a whole program was read that compiles nothing: a folder, or a script."""
     settings = settings_of(configs, paths[0])
-    if settings.roots != "modules" or settings.root_names or not any(map(os.path.isdir, paths)):
+    if settings.roots != "modules" or settings.root_names:
         return []
     from pt2lint.check import unread_steps
 
-    steps = unread_steps(checked)
+    steps = unread_steps(checked, scripts=not any(map(os.path.isdir, paths)))
     if not steps:
         return []
     named = ",".join(["modules", *steps[:NAMED]])

@@ -743,16 +743,31 @@ def test_a_program_that_compiles_nothing_is_told_which_training_step_to_name(run
     assert "train.py:8:13: PTB166" in run("--roots", "modules,train.py:Trainer.update", ".").out
 
 
+def test_so_it_is_told_where_something_else_fails_or_a_script_is_named_alone(run) -> None:  # type: ignore[no-untyped-def]
+    Path("net.py").write_text(NET.replace("x * 2", "print(x)"))
+    Path("train.py").write_text(TRAINER)
+    failing = run(".")
+    assert (failing.status, "--roots modules,train.py:Trainer.update\nFound 1 finding" in failing.out) == (
+        1,
+        True,
+    )
+    script = 'if __name__ == "__main__":\n    Trainer()\n'
+    Path("train.py").write_text(TRAINER + script)
+    assert "--roots modules,train.py:Trainer.update\n" in run("train.py").out
+    Path("train.py").write_text(f"from torch import compile\n{TRAINER}{script}")
+    assert "training step" not in run("train.py").out
+
+
 @pytest.mark.parametrize(
     ("name", "text", "arguments"),
     [
         ("compiled.py", "import torch\nfrom net import Net\nnet = torch.compile(Net())\n", ["."]),
         ("train.py", EPOCH, ["."]),  # a whole training is no step of one
         ("test_train.py", TRAINER, ["."]),
-        ("net.py", NET, ["net.py", "train.py"]),  # as a commit hook names files
+        ("net.py", NET, ["net.py", "train.py"]),  # who imports train.py may compile it
         ("net.py", NET, ["--roots", "modules,train.py:Trainer.update", "--quiet", "."]),
         ("net.py", NET, ["--format", "concise", "."]),
-        ("net.py", NET.replace("x * 2", "print(x)"), ["."]),  # there is enough to do
+        ("net.py", NET, ["--force-exclude", "."]),
         ("broken.py", "def f(:\n", ["."]),
     ],
 )

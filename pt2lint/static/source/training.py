@@ -15,18 +15,25 @@ _COMPILES = re.compile(
 )
 
 
-def unread_steps(files: Iterable[str], read: Callable[[str], str | None]) -> list[str]:
+_SCRIPT = re.compile(r"^if __name__ == [\"']__main__[\"']", re.MULTILINE)
+
+
+def unread_steps(
+    files: Iterable[str], read: Callable[[str], str | None], *, scripts: bool = False
+) -> list[str]:
     """The functions and methods that call `backward` once a call, or so many times as a `range` has, as `--roots` takes
     them: "train.py:Trainer.step"; none where any of the files says that it compiles something.
 
     What goes over the batches of a loader is a whole training and no step of one. Tests are left out. A file that
-    cannot be read or parsed has none.
+    cannot be read or parsed has none. `scripts`: of scripts alone, as who imports a file may compile it.
     """
     training: list[tuple[str, str]] = []
     for path in files:
         text = read(path) or ""
         if _COMPILES.search(text):
             return []
+        if scripts and not _SCRIPT.search(text):
+            continue
         if ".backward(" in text and not os.path.basename(path).startswith(("test", "conftest")):
             training.append((path, text))
     return [f"{path}:{name}" for path, text in training for name in _steps_in(text)]
