@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +28,8 @@ class Job:
     kind: "inputs" (MODULE:FUNCTION), "file" (what the file has), "run" (harvest a program), "program" (the
     program as it stands), "made_up". `covers` are the real paths of the files it speaks for, none for all.
     `otherwise` are the further ways, in order, to try where this one leads to no call; `captures` the settings of
-    Dynamo that its program turns on, where that is not run; `given` what made-up inputs have besides (asked_for).
+    Dynamo that its program turns on, where that is not run; `given` what made-up inputs have besides (asked_for), and
+    `names` the functions in which there are graph breaks to be seen.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Job:
     otherwise: tuple[Job, ...] = ()
     captures: tuple[str, ...] = ()
     given: tuple[Given, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -73,6 +75,24 @@ def asked_for(findings: Iterable[Finding]) -> dict[str, tuple[Given, ...]]:
     return {path: tuple(given)[:MOST_GIVEN] for path, given in found.items()}
 
 
+def breaking(findings: Iterable[Finding]) -> dict[str, tuple[int, ...]]:
+    """The lines of graph breaks, by real paths."""
+    found: dict[str, set[int]] = {}
+    for finding in findings:
+        if finding.is_graph_break:
+            found.setdefault(os.path.realpath(finding.path), set()).add(finding.line)
+    return {path: tuple(sorted(lines)) for path, lines in found.items()}
+
+
+def _functions_at(tree: ast.Module, lines: Collection[int]) -> Iterator[str]:
+    """The functions of a file that have one of these lines."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and any(
+            node.lineno <= n <= (node.end_lineno or 0) for n in lines
+        ):
+            yield node.name
+
+
 def _asked_for(condition: str) -> tuple[str, Any] | None:
     """The name of a parameter, and the value that a condition asks for: None for any but None."""
     try:
@@ -99,12 +119,13 @@ def plan(
     wanted: Collection[str],
     options: VerifyOptions,
     given: Mapping[str, tuple[Given, ...]] | None = None,
+    lines: Mapping[str, tuple[int, ...]] | None = None,
 ) -> list[Job]:
     """The jobs for the files (real path -> text).
 
     The first way that applies: --inputs, --run, the project's targets; else for each file what it has
     itself, its own __main__, and for files in `wanted` (worth_inputs) made-up inputs, with what is `given` besides
-    (asked_for).
+    (asked_for), where the graph breaks at `lines` (breaking).
     """
     if options.inputs:
         return [Job("inputs", name) for name in options.inputs]
@@ -130,7 +151,8 @@ def plan(
             ways.append(Job("run", _quoted(path), (path,)))
         if options.made_up and path in wanted:
             besides = (given or {}).get(path, ())
-            ways.append(Job("made_up", path, (path,), captures=captures, given=besides))
+            names = tuple(_functions_at(tree, (lines or {}).get(path, ())))
+            ways.append(Job("made_up", path, (path,), captures=captures, given=besides, names=names))
         if ways:
             jobs.append(replace(ways[0], otherwise=tuple(ways[1:])))
         if (

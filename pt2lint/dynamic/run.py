@@ -23,7 +23,7 @@ from pt2lint.dynamic.files import Files
 from pt2lint.dynamic.installing import how_to_install
 from pt2lint.dynamic.names import qualified
 from pt2lint.dynamic.options import VerifyOptions
-from pt2lint.dynamic.plan import Job, asked_for, find_files, plan, worth_inputs
+from pt2lint.dynamic.plan import Job, asked_for, breaking, find_files, plan, worth_inputs
 from pt2lint.dynamic.process import STOPPED, Around, Limits, interruptible, run_child
 from pt2lint.dynamic.verdict import judge
 from pt2lint.finding import Finding, Problem
@@ -106,7 +106,7 @@ def verify(
         return judged(findings, collected, files)
     roots = roots_of(paths, sources)
     wanted = worth_inputs(findings, paths)
-    jobs = plan(sources, wanted, options, asked_for(findings))
+    jobs = plan(sources, wanted, options, asked_for(findings), breaking(findings))
     slow = on_progress or _log.warning
     session = Session(python, options, shown, roots, wanted, progress, overlay or {}, slow=slow)
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool, interruptible(session.stop):
@@ -351,7 +351,7 @@ class Session:
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": skip, "memory": self.limits.memory,
             "modes": options.modes, "backend": options.backend, "device": options.device, "further": options.further,
             "overlay": dict(self.overlay), "only": self.only, "cast": self.cast, "captures": job.captures,
-            "given": job.given,
+            "given": job.given, "names": job.names,
         }  # fmt: skip
 
 

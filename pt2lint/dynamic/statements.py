@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -127,6 +129,35 @@ class Statements:
             if isinstance(node, ast.Call)
         )
 
+    def chosen(self, line: int, end_line: int) -> str:
+        """An attribute of `self` that lines read, and that the constructor of the class around them makes in one way or
+        another: what was traced is one of the ways. "" for none."""
+        for around in self.nodes:
+            if not (isinstance(around, ast.ClassDef) and around.lineno <= line <= (around.end_lineno or 0)):
+                continue
+            made = [f for f in around.body if isinstance(f, ast.FunctionDef) and f.name == "__init__"]
+            if not made or made[0].lineno <= line <= (made[0].end_lineno or 0):
+                continue
+            read = {
+                node.attr
+                for node in self.nodes
+                if isinstance(node, ast.Attribute)
+                and line <= node.lineno <= end_line
+                and ast.unparse(node.value) == "self"
+            }
+            whole = _made(made[0].body)
+            for test in ast.walk(made[0]):
+                ways: set[str] = set()
+                if isinstance(test, ast.If):
+                    ways = {name for name, count in _made(test.body).items() if count < whole[name]}
+                elif isinstance(test, ast.Assign) and any(
+                    isinstance(e, ast.IfExp) for e in ast.walk(test.value)
+                ):
+                    ways = {*_made([test])}
+                if found := sorted(ways & read):
+                    return f"self.{found[0]}"
+        return ""
+
     def is_conditional(self, line: int, column: int, end_line: int, end_column: int) -> bool:
         """Whether an expression may stay unevaluated though its statement runs.
 
@@ -161,6 +192,22 @@ class Statements:
             if any(holds(part) for part in parts):
                 return True
         return False
+
+
+def _made(body: list[Any]) -> Counter[str]:
+    """How often code gives each attribute of `self` a value, or adds one to it."""
+    found: Counter[str] = Counter()
+    for node in (each for part in body for each in ast.walk(part)):
+        place = node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr not in ("append", "add_module", "extend", "insert"):
+                continue
+            place = node.func.value
+        elif not (isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)):
+            continue
+        name = re.match(r"self\.(\w+)", ast.unparse(place))
+        found.update({name[1]} if name else ())
+    return found
 
 
 def identifiers(node: ast.AST) -> set[str]:

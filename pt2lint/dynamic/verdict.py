@@ -106,6 +106,8 @@ def _not_seen_to_break(
             reason = "Dynamo traced the line, but may not have evaluated this part of it"
         elif (at := files.statements(path)) and at.makes_constant(finding.line, finding.end_line):
             reason = "Dynamo traced the line, and a tensor of one number is a constant to it: more of them may not be"
+        elif at and (way := at.chosen(finding.line, finding.end_line)):
+            reason = f"Dynamo traced the line, but `{way}` may be made in another way"
         else:
             return "refuted", _refutation(own, path, runs)
     elif own & gave_up.get(path, frozenset()):

@@ -222,7 +222,7 @@ class Bench:
         limits = limits_of(options)
         spec = {
             "kind": job.kind, "what": job.what, "roots": self.roots, "skip": [], "further": False,
-            "captures": job.captures,
+            "captures": job.captures, "names": job.names,
             "modes": list(options.modes), "backend": options.backend, "device": options.device,
             "memory": limits.memory, "overlay": dict(overlay), **more,
         }  # fmt: skip

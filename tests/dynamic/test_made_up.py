@@ -534,6 +534,16 @@ LACKING = """
         there = False
 
     log = not_there.get_logger(__name__)
+    major = int(not_there.__version__.split(".")[0])
+
+    class Checks:
+        @not_there.decorator
+        def __call__(self, function):
+            return function
+
+    @Checks()
+    def guarded(x: torch.Tensor) -> torch.Tensor:
+        return x
 
     @MODELS.register("net")
     class Net(torch.nn.Module):
@@ -559,6 +569,44 @@ LACKING = """
 """
 
 
+def test_a_package_behind_a_module_of_its_name_beside_the_file_is_found(tmp_path: Any) -> None:
+    for folder in ("nets", "helpers_made_up"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "nets" / "helpers_made_up.py").write_text("")
+    (tmp_path / "helpers_made_up" / "masks.py").write_text("ONE = 1\n")
+    net = tmp_path / "nets" / "net.py"
+    net.write_text(
+        "import torch\nfrom helpers_made_up.masks import ONE\n"
+        "class Net(torch.nn.Module):\n    def forward(self, x):\n        return x * ONE\n"
+    )
+    assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
+
+
+def test_a_function_that_breaks_is_run_without_annotations(project: Project) -> None:
+    text = """
+        import numpy as np
+        import torch
+
+        KIND = np.float
+
+        def scaled(x, widths, dims, eps=1e-3):
+            if x.dim() != 1 or widths.dim() != 2 or dims > 3:
+                raise ValueError("of other shapes")
+            if x.sum() > 0:  # HERE
+                return x + eps
+            return x * widths.sum(dim=dims - 1) * KIND(1)
+
+        def saved(path):
+            raise ValueError(path)
+    """
+    result = project.verify(project.write("functions.py", text), further=False)
+    assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"]
+    assert not any("saved" in note for note in result.notes)
+    assert [note for note in result.notes if "numpy" in note] == [] or any(
+        "`numpy.float`, which NumPy" in note for note in result.notes
+    )
+
+
 def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
     result = project.verify(project.write("net.py", LACKING), further=False)
     assert [each.verdict for each in result.findings] == ["confirmed", "unreached", "unreached"]
@@ -567,6 +615,7 @@ def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
         "not installed: not_there (--python PATH names another interpreter); what uses that is not run",
         "Uses (no call of it ran, the nearest raised NotInstalled: it uses not_there.rearrange, and not_there is not",
         "Made (not_there.layers.drop.Base, which it is made of, is not installed)",
+        "guarded (no call of it ran, the nearest raised NotInstalled: it uses not_there.decorator,",
         "checked (no call of it ran, the nearest raised NotInstalled: it uses not_there.registry.check,",
     ):
         assert any(said in note for note in result.notes), result.notes
@@ -576,7 +625,7 @@ def test_without_a_gpu_what_asks_for_one_runs_on_the_cpu(project: Project) -> No
     """What asks whether there is one, and what compares a device, is left as it is."""
     text = """
         import torch
-
+        torch.cuda.set_device(0)
         class Net(torch.nn.Module):
             def __init__(self, width, device="cuda"):
                 super().__init__()
@@ -596,7 +645,7 @@ def test_without_a_gpu_what_asks_for_one_runs_on_the_cpu(project: Project) -> No
     assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"]
     assert result.problems == []
     there = torch_sees_a_gpu()
-    note = "torch sees no GPU here: `cuda` (line 5, 11, 14) is taken for the CPU"
+    note = "torch sees no GPU here: `cuda` (line 3, 5, 11, 14) is taken for the CPU"
     assert there or any(each.endswith(note) for each in result.notes), result.notes
 
 

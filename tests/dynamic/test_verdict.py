@@ -600,3 +600,25 @@ def test_statements() -> None:
     assert statements.expression_end(10, 5, 14) == 13
     assert statements.expression_end(10, 5, 12) == 10
     assert statements.expression_end(10, 6, 12) is None
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [
+        ("if kind:\n            self.net = A()\n        else:\n            self.net = B()", "unreached"),
+        (
+            "if kind:\n            self.net.append(A())\n        else:\n            self.net.append(B())",
+            "unreached",
+        ),
+        ("self.net = A() if kind else B()", "unreached"),
+        ("self.net = A()\n        if kind:\n            self.other = B()", "refuted"),
+        ("if kind:\n            self.net = A()", "refuted"),
+    ],
+)
+def test_what_the_constructor_chooses_among_is_not_refuted_by_one_choice(made: str, verdict: str) -> None:
+    source = f"class M:\n    def __init__(self, kind):\n        {made}\n\n    def forward(self, x):\n"
+    source += "        return self.net(x)\n"
+    last = source.count("\n")
+    files = Files({PATH: "m.py"}, {PATH: source})
+    [judged] = judge([found(last)], Events((run(traced=traced(last)),)), files)
+    assert judged.verdict == verdict

@@ -38,10 +38,14 @@ def import_path(path: str) -> ModuleType:
         try:
             return _imported(path)
         except ModuleNotFoundError as error:
-            folder = _folder_with((error.name or "").partition(".")[0], path)
-            if folder is None or folder in sys.path:
+            name, dot, part = (error.name or "").partition(".")
+            folder = _folder_with(os.path.join(name, part.partition(".")[0]) if dot else name, path)
+            if folder is None or (folder in sys.path and not dot):
                 raise
-            sys.path.append(folder)
+            if dot:
+                _import_from(folder, name)
+            else:
+                sys.path.append(folder)
     return _imported(path)
 
 
@@ -60,6 +64,18 @@ def import_in_part(path: str, lack: Callable[[list[str]], None]) -> ModuleType:
             raise
         lack(made.names)
         return module
+
+
+def _import_from(folder: str, name: str) -> None:
+    """Import a package of a folder, of whose name another module was imported: one that lies beside the file, where the
+    program does not look for it."""
+    other, before = sys.modules.pop(name, None), list(sys.path)
+    beside = os.path.dirname(getattr(other, "__file__", None) or "")
+    sys.path[:] = [folder, *(each for each in before if each != beside)]
+    try:
+        importlib.import_module(name)
+    finally:
+        sys.path[:] = before
 
 
 def _folder_with(name: str, path: str) -> str | None:

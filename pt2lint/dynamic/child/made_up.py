@@ -15,6 +15,7 @@ import inspect
 import keyword
 import os
 import re
+import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -55,16 +56,51 @@ def leave_the_network_alone() -> None:
         os.environ.setdefault(name, "1")
 
 
+# What NumPy 1.24 and 2.0 took away, and what it was.
+OLD_NUMPY = {"float": float, "int": int, "object": object, "str": str, "complex": complex, "long": int}
+OLD_NUMPY_NAMES = {
+    "float_": "float64", "complex_": "complex128", "Inf": "inf", "infty": "inf", "NaN": "nan", "product": "prod",
+    "cumproduct": "cumprod", "alltrue": "all", "sometrue": "any", "unicode_": "str_", "string_": "bytes_",
+}  # fmt: skip
+
+
+def give_numpy_its_old_names(tell: Callable[[str], None]) -> None:
+    """Have code that was written for an older NumPy run as it did; `tell` is given a line for each name it asks for.
+    Torch and other libraries, which ask what there is, are told the truth."""
+    try:
+        import numpy
+    except ImportError:
+        return
+    before = numpy.__getattr__
+
+    def known(name: str) -> Any:
+        if "site-packages" in sys._getframe(1).f_code.co_filename:
+            return before(name)
+        if name in OLD_NUMPY:
+            value = OLD_NUMPY[name]
+        elif name in OLD_NUMPY_NAMES:
+            value = getattr(numpy, OLD_NUMPY_NAMES[name])
+        else:
+            return before(name)
+        setattr(numpy, name, value)
+        tell(f"`numpy.{name}`, which NumPy {numpy.__version__} no longer has, is what it was")
+        return value
+
+    numpy.__getattr__ = known  # type: ignore[method-assign]
+
+
 def targets(
     path: str,
     tell: Callable[[str, str, str], None],
     lack: Callable[[list[str]], None] = lambda packages: None,
     given: Sequence[Any] = (),
+    names: Sequence[str] = (),
 ) -> list[Later]:
-    """Targets for the modules and compiled functions of a file, with inputs that are found to run once one is made: a
-    search without an end costs the others nothing. Of those for which none is found `tell` is given the name, what is
-    in the way, and what a user may write; `lack` the packages that are not installed. What is `given` (plan.Given) is
-    given to the functions at its lines besides, in a target of its own."""
+    """Targets for the modules of a file, its compiled functions, those of annotated tensors and those of `names`,
+    with inputs that are found to run once one is made: a search without an end costs the others nothing. Of those
+    for which none is found `tell` is given the name, what is in the way, and what a user may write; `lack` the
+    packages that are not installed. What is `given` (plan.Given) is given to the functions at its lines besides, in
+    a target of its own."""
     module = import_in_part(path, lack)
     found: list[Later] = []
     for name, value in list(vars(module).items()):
@@ -86,7 +122,7 @@ def targets(
             continue
         elif (compiled := getattr(value, "_torchdynamo_orig_callable", None)) is not None:
             make = functools.partial(made_for, name, compiled)
-        elif inspect.isfunction(value) and takes_tensors(value):
+        elif inspect.isfunction(value) and (takes_tensors(value) or name in names):
             make = functools.partial(made_for, name, value)
         else:
             continue
@@ -418,6 +454,8 @@ def candidates(
     whole = bool(re.search(r"Int|Long|Bool", text) or WHOLE.search(name))
     first_layer_embeds = bool(layers) and isinstance(layers[0], torch.nn.Embedding)
     yield from [*integers, *floats] if whole or first_layer_embeds else [*floats, *integers]
+    if not text:
+        yield from (2, 0.5)
 
 
 def states_of(layer: torch.nn.Module) -> Iterator[Any]:
@@ -483,6 +521,8 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
         (WIDTH,),
         (BATCH, 2, LENGTH, WIDTH),
         (1,),
+        (BATCH,),
+        (BATCH, LENGTH),
     )
     yield from ((BATCH, 3, 64), (BATCH, 64, 3), (BATCH, WIDTH, 4, 8, 8))
 

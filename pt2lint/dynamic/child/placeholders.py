@@ -40,16 +40,8 @@ class _Kind(abc.ABCMeta):
     """The class of placeholders, which are classes, so that others can be made of them."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if sys._getframe(1).f_code.co_flags & inspect.CO_OPTIMIZED:  # a function, neither a file nor a class
-            raise _not_installed(cls._name)
         decorated = args[0] if len(args) == 1 and not kwargs else None
-        if isinstance(decorated, type):
-            return decorated
-        return (
-            _raising(cls._name, decorated)
-            if inspect.isfunction(decorated)
-            else _placeholder(f"{cls._name}(...)")
-        )
+        return _called(cls._name, sys._getframe(1), decorated)
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") or name == "_name":
@@ -77,9 +69,18 @@ def _placeholder(name: str) -> Any:
 def _raising(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def raising(*args: Any, **kwargs: Any) -> Any:
-        raise _not_installed(name)
+        return _called(name, sys._getframe(1), args[-1] if args else None)  # a method may be what decorates
 
     return raising
+
+
+def _called(name: str, frame: types.FrameType, decorated: Any) -> Any:
+    """What a call in a frame gives, perhaps as a decorator; where that is a function, it raises."""
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        raise _not_installed(name)
+    if isinstance(decorated, type):
+        return decorated
+    return _raising(name, decorated) if inspect.isfunction(decorated) else _placeholder(f"{name}(...)")
 
 
 def name_behind(cls: Any) -> str | None:
@@ -125,6 +126,7 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module = types.ModuleType(spec.name)
         whole = _placeholder(spec.name)
         module.__getattr__ = functools.partial(getattr, whole)  # type: ignore[method-assign]
+        vars(module)["__version__"] = "999.0"  # files ask for the newest at their top level
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
