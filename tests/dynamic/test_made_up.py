@@ -582,6 +582,25 @@ def test_a_package_behind_a_module_of_its_name_beside_the_file_is_found(tmp_path
     assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
 
 
+def test_a_part_of_the_own_package_that_its_build_makes_is_a_placeholder(project: Project) -> None:
+    project.write(
+        "built_made_up/__init__.py",
+        "from .version import __version__\nfrom built_made_up import _C\nONE = 1\n",
+    )
+    text = """
+        import torch
+        from . import ONE
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                print(1)  # HERE
+                return x + ONE
+    """
+    result = project.verify(project.write("built_made_up/net.py", text), further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert any("not installed: built_made_up.version" in note for note in result.notes), result.notes
+
+
 def test_a_function_that_breaks_is_run_without_annotations(project: Project) -> None:
     text = """
         import numpy as np
@@ -800,6 +819,24 @@ def test_what_a_class_is_built_with_is_found() -> None:
     assert not isinstance(made, str), made
     assert made.how.endswith("sizes=(8, 8), fast=False, reader={'width': 8}"), made.how
     assert not isinstance(made_for_class("Chain", Chain), str)
+
+
+def test_options_that_are_handed_on_are_a_dictionary(tmp_path: Any) -> None:
+    net = tmp_path / "handed_made_up.py"
+    net.write_text(
+        "import torch\n"
+        "class Part(torch.nn.Module):\n"
+        "    def __init__(self, width, layers, kernel):\n        super().__init__()\n"
+        "class Net(torch.nn.Module):\n"
+        "    usual = {'scale': 2}\n"
+        "    def __init__(self, config, part_config, cutoffs, n_token):\n"
+        "        super().__init__()\n"
+        "        self.config = {**self.usual, **config}\n"
+        "        self.part = Part(4, **part_config)\n"
+        "        self.ends = [0] + cutoffs + [n_token]\n"
+        "    def forward(self, x):\n        return x * self.config['scale']\n"
+    )
+    assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8], n_token=8"}
 
 
 def test_a_word_that_the_error_names_is_tried() -> None:

@@ -232,6 +232,11 @@ class Arguments:
         if "'Namespace'" in text:
             empty = [name for name, given in self.values.items() if given == argparse.Namespace()]
             yield from ((name, named_value(name, self.width)) for name in empty)
+        if re.search(
+            r"'int' (and 'list'|object is not (iter|subscr)|is not|has no)|[(]not .int.[)] to list", text
+        ):
+            several = sorted(numbers, key=lambda name: not name.endswith("s"))
+            yield from ((name, [self.values[name]] * size) for size in (1, 2) for name in several)
         if re.search(r"index out of range|not enough values|cannot unpack non-iterable int", text):
             for name, given in self.values.items():
                 if isinstance(given, (tuple, list)) and given:
@@ -275,8 +280,13 @@ class Arguments:
         return True
 
     def _hand_on(self, error: str) -> bool:
-        """Give what a part of it lacks, where the class hands on what else it is given (`**kwargs`)."""
+        """Give what a part of it lacks, where the class hands on what it is given, or a dictionary (`**options`)."""
         lacking = re.findall(r"'(\w+)'", error.partition(" missing ")[2])
+        uses = _uses(takes_arguments(self.cls)) if lacking else {}
+        for handed in (self.values.get(name) for name in uses if uses[name] is inspect.Parameter.VAR_KEYWORD):
+            if isinstance(handed, dict) and lacking[0] not in handed:
+                handed.update({name: named_value(name, self.width) for name in lacking})
+                return True
         parameters = inspect.signature(self.cls).parameters.values()
         if not lacking or lacking[0] in self.values or all(p.kind is not p.VAR_KEYWORD for p in parameters):
             return False
@@ -414,6 +424,10 @@ def _uses(cls: Any) -> dict[str, Any]:
             found.update({each.id: torch.nn.ModuleList for each in node.args if isinstance(each, ast.Name)})
         elif isinstance(node, ast.keyword) and node.arg is None and isinstance(node.value, ast.Name):
             found[node.value.id] = inspect.Parameter.VAR_KEYWORD
+        elif isinstance(node, ast.Dict):  # {**defaults, **options}
+            spread = [each for key, each in zip(node.keys, node.values) if key is None]  # noqa: B905
+            handed = [each.id for each in spread if isinstance(each, ast.Name)]
+            found.update(dict.fromkeys(handed, inspect.Parameter.VAR_KEYWORD))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
             if isinstance(node.targets[0], ast.Tuple):  # `channels, height, width = shape`
                 found.setdefault(node.value.id, len(node.targets[0].elts))

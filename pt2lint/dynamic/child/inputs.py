@@ -52,10 +52,11 @@ def import_path(path: str) -> ModuleType:
 def import_in_part(path: str, lack: Callable[[list[str]], None]) -> ModuleType:
     """Import a Python file, with placeholders for packages that are not installed, whose names `lack` is given; where
     it cannot be imported with these either, what is raised without them."""
+    path = os.path.realpath(path)
     try:
         return import_path(path)
     except ModuleNotFoundError:
-        with Placeholders(lambda package: _folder_with(package, os.path.realpath(path)) is not None) as made:
+        with Placeholders(lambda name: _folder_with(name.replace(".", os.sep), path) is not None) as made:
             try:
                 module = import_path(path)
             except Exception:

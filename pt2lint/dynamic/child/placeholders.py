@@ -89,7 +89,8 @@ def name_behind(cls: Any) -> str | None:
 
 
 class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Within the block modules that cannot be found are placeholders; `names` are their packages. `elsewhere` says of a
+    """Within the block modules that cannot be found are placeholders; `names` are their packages, or their own
+    where the package is there without them (what its build makes: a version, an extension). `elsewhere` says of a
     package that it lies where it can still be found. After the block nobody can import them: torch's own questions,
     and those of code that is called, get a true answer."""
 
@@ -105,21 +106,24 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __exit__(self, *_: object) -> None:
         importlib.util.find_spec = self.asked
         sys.meta_path.remove(self)
-        for name in [each for each in sys.modules if each.partition(".")[0] in self.names]:
+        for name in [*filter(self.is_of, sys.modules)]:
             del sys.modules[name]
+
+    def is_of(self, name: str) -> bool:
+        return any(name == each or name.startswith(each + ".") for each in self.names)
 
     def answer(self, name: str, package: str | None = None) -> importlib.machinery.ModuleSpec | None:
         """What code is told that asks whether a module is there."""
-        return None if name.partition(".")[0] in self.names else self.asked(name, package)
+        return None if self.is_of(name) else self.asked(name, package)
 
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
         package = name.partition(".")[0]
-        if package not in self.names:
-            if package in OF_TORCH or package != name or self.elsewhere(package) or not _would_fail():
+        if not self.is_of(name):
+            if package in OF_TORCH or self.elsewhere(name) or not _would_fail():
                 return None
-            self.names.append(package)
+            self.names.append(name)
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
