@@ -47,10 +47,10 @@ def compare(arguments: list[str]) -> int:
     if options.report:
         from pt2lint.check import pages
         from pt2lint.project.config import Configs
-        from pt2lint.report.table import page
+        from pt2lint.report.html import two_runs
 
         names = {one.code: one.name for one in pages(Configs().of("."))}
-        text = page(after, before, heads, {change.name: change.word for change in found.changes}, names)
+        text = two_runs(after, before, heads, {change.name: change.word for change in found.changes}, names)
         problems: list[Problem] = []
         if not written(options.report, text, problems):
             return refused("compare", f"{problems[0].path}: {problems[0].message}")

@@ -16,6 +16,7 @@ from typing import Any
 
 from pt2lint.finding import Finding, Fix
 from pt2lint.report import Report, Traced, table
+from pt2lint.report.models import Model
 from pt2lint.report.page import registry_link
 from pt2lint.report.place import shown
 from pt2lint.report.text import MEANING, VERDICTS, also, costliest_first, costs, place_of
@@ -105,6 +106,23 @@ def index(report: Report, pages: Mapping[str, str]) -> str:
     names = {code: page.name for code, page in report.pages.items()}
     body = [*_count(report), *table.section(report.models, pages, names), *_ends(report)]
     return document(f"pt2lint: {len(report.models)} models", table.STYLE, body)
+
+
+def two_runs(
+    models: Sequence[Model],
+    before: Sequence[Model],
+    heads: Sequence[str],
+    changes: Mapping[str, str],
+    names: Mapping[str, str],
+) -> str:
+    """A page of its own for two runs; `heads` say what the earlier and this one are."""
+    body = [
+        "<h1>pt2lint: two runs</h1>",
+        f"<p>Earlier: {escape(heads[0])}<br>This one: {escape(heads[1])}</p>",
+    ]
+    return document(
+        "pt2lint: two runs", table.STYLE, [*body, *table.section(models, None, names, before, changes)]
+    )
 
 
 def document(title: str, style: str, body: Iterable[str]) -> str:

@@ -271,20 +271,3 @@ def _time(now: float, was: float | None) -> str:
         mark = "good" if now < was else "bad"
         told = f'<span class="was">{seconds(was)} &rarr;</span> <span class="{mark}">{told}</span>'
     return f'<td class="n minor" data-v="{now:.6f}">{told}</td>'
-
-
-def page(
-    models: Sequence[Model],
-    before: Sequence[Model],
-    heads: Sequence[str],
-    changes: Mapping[str, str],
-    names: Mapping[str, str],
-) -> str:
-    """A page of its own for two runs; `heads` say what the earlier and this one are."""
-    from pt2lint.report.html import document
-
-    body = [
-        "<h1>pt2lint: two runs</h1>",
-        f"<p>Earlier: {escape(heads[0])}<br>This one: {escape(heads[1])}</p>",
-    ]
-    return document("pt2lint: two runs", STYLE, [*body, *section(models, None, names, before, changes)])

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from pt2lint.report import Report, Traced
-from pt2lint.report.html import index, render
+from pt2lint.report.html import index, render, two_runs
 from pt2lint.report.models import Model, Place
-from pt2lint.report.table import page
 from tests.report.test_html import SOURCE, Page, finding
 
 BREAK = Place("PTB110", "m.py", 6, "if x.sum() > 0:", "Data-dependent branching", "GB0170")
@@ -61,7 +60,9 @@ def test_what_the_table_says() -> None:
 
 def test_two_runs() -> None:
     new = Model("m.split", (5,), (), 1, (), None, 0, {"compile": 0.5})
-    text = page([new, WHOLE], [SPLIT, FAILED], ["old", "new"], {"m.split": "better", "m.whole": "new"}, {})
+    text = two_runs(
+        [new, WHOLE], [SPLIT, FAILED], ["old", "new"], {"m.split": "better", "m.whole": "new"}, {}
+    )
     Page(text, scripts=True)
     assert cells(text) == [
         ["m.whole", "new", "1", "0", "7", "0", "", "250 ms"],

@@ -20,6 +20,7 @@ from pt2lint.static.source.nodes import (
     parameters_in,
     parts,
     placed,
+    reads,
     says_none,
     unit_of,
     walk,
@@ -599,15 +600,7 @@ def _definition(which: Any) -> Any:
 
 def _unwraps(definition: FunctionNode | ast.Lambda) -> bool:
     """Whether a function takes off what torch.compile put around a module, in a loop or not."""
-    return any(
-        (isinstance(part, ast.Attribute) and part.attr == "_orig_mod")
-        or (isinstance(part, ast.Call) and len(part.args) == 3 and _names(part.args[1], "_orig_mod"))
-        for part in walk(definition)
-    )
-
-
-def _names(node: ast.expr, text: str) -> bool:
-    return isinstance(node, ast.Constant) and node.value == text
+    return any(reads(part, "_orig_mod") for part in walk(definition))
 
 
 def _is_annotated(value: Value) -> bool:

@@ -17,6 +17,7 @@ from pt2lint.static.source.nodes import (
     last_word,
     parameters_in,
     parts,
+    reads,
     unit_of,
     walk,
 )
@@ -346,12 +347,12 @@ class Misuse:
         inside = {
             dotted(target)
             for one in nodes
-            if isinstance(one, ast.Assign) and _takes_out(one.value)
+            if isinstance(one, ast.Assign) and reads(one.value, "_orig_mod")
             for target in one.targets
         }
         asks = self.at.models.last_words("state of a module")
         return not texts - {"_orig_mod"} and any(
-            _takes_out(asked.value) or dotted(asked.value) in inside - {None}
+            reads(asked.value, "_orig_mod") or dotted(asked.value) in inside - {None}
             for asked in nodes
             if isinstance(asked, ast.Attribute) and asked.attr in asks
         )
@@ -626,14 +627,6 @@ class Misuse:
 def _place(node: ast.expr) -> str:
     """What an expression is called that names a variable, a part of an object, or an item; else ""."""
     return ast.unparse(node) if isinstance(node, ast.Subscript) else dotted(node) or ""
-
-
-def _takes_out(node: ast.expr) -> bool:
-    """`model._orig_mod`, `getattr(model, "_orig_mod", model)`"""
-    if isinstance(node, ast.Call):
-        named = node.args[1] if is_name(node.func, "getattr") and len(node.args) > 1 else None
-        return isinstance(named, ast.Constant) and named.value == "_orig_mod"
-    return isinstance(node, ast.Attribute) and node.attr == "_orig_mod"
 
 
 def _called_inside(compiled: Value, node: ast.Call) -> list[str]:

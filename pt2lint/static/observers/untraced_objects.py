@@ -116,7 +116,7 @@ class UntracedObjects:
         named = self._of_member(place, env, frame)
         cls = value.cls if isinstance(value, Instance) else named
         if cls is not None and self._is_enumeration_of(cls, "numbers"):
-            details = {"member": ast.unparse(place)} | ({"named": "yes"} if named is not None else {})
+            details = {"named": "yes"} if named is not None else {}
             self.at.notebook.note(place, EQUATED, frame, details=details)
 
     def indexed(self, node: ast.Subscript, owner: Seq, index: Value, env: Env, frame: Frame) -> None:

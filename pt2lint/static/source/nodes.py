@@ -263,6 +263,14 @@ def asks_by_name(call: ast.Call) -> bool:
     return is_name(call.func, "hasattr") or is_name(call.func, "getattr")
 
 
+def reads(node: ast.AST, name: str) -> bool:
+    """`owner.name`, `getattr(owner, "name")`, `getattr(owner, "name", other)`"""
+    if isinstance(node, ast.Call):
+        named = node.args[1] if is_name(node.func, "getattr") and len(node.args) > 1 else None
+        return isinstance(named, ast.Constant) and named.value == name
+    return isinstance(node, ast.Attribute) and node.attr == name
+
+
 def is_range(node: ast.AST) -> bool:
     """`range(...)`"""
     return isinstance(node, ast.Call) and is_name(node.func, "range")
