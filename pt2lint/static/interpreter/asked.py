@@ -324,11 +324,7 @@ class Asked:
         cls = frame.own_class
         if cls is None or not is_own(test):
             return False
-        found = self.at.classes.find_method(cls, test.attr)
-        names = {test.attr}
-        if found is not None:
-            read = (part for part in walk(found[1]) if isinstance(part, ast.Attribute))
-            names = {part.attr for part in read if is_name(part.value, "self")}
+        names = self.at.classes.read_by(cls, test.attr) or {test.attr}
         classes = self.at.classes.bases(cls)[0]
         return all(m.name == "__init__" for name in names for c in classes for m, _ in c.assigned(name))
 

@@ -326,9 +326,7 @@ class Branches:
         """The attributes that a property of the object reads: `self._ready`, of `self.ready`."""
         if not is_own(place) or frame.own_class is None:
             return set()
-        found = self.at.classes.find_method(frame.own_class, place.attr)
-        read = walk(found[1]) if found is not None and found[1].decorator_list else ()
-        return {f"self.{part.attr}" for part in read if is_own(part)}
+        return {f"self.{name}" for name in self.at.classes.read_by(frame.own_class, place.attr)}
 
     def _grows(self, statement: ast.stmt, filled: set[str]) -> bool:
         """`self.told.add(key)`"""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import FunctionNode, last_word, placed, unit_of, walk
+from pt2lint.static.source.nodes import FunctionNode, is_own, last_word, placed, unit_of, walk
 from pt2lint.static.source.reads import BASE
 from pt2lint.static.values import (
     ALWAYS_OFF,
@@ -215,6 +215,12 @@ class Classes:
         if name not in known:
             known[name] = _first(self.bases(cls)[0], name)
         return known[name]
+
+    def read_by(self, cls: ClassInfo, name: str) -> set[str]:
+        """The attributes of its object that a property reads."""
+        found = self.find_method(cls, name)
+        read = walk(found[1]) if found is not None and found[1].decorator_list else ()
+        return {part.attr for part in read if is_own(part)}
 
     def made_as(self, cls: ClassInfo) -> list[ClassInfo]:
         """The classes of which an object may be that is said to be of this one: itself, or, as nobody makes objects of
