@@ -1055,6 +1055,9 @@ def is_debugged():
 def is_fast():
     return os.environ.get("FAST", "1") != "0"
 
+def is_loud(x):
+    return is_debugged() and x.ndim > 1 or LEVEL > 2
+
 def shown(x):
     if not is_debugged():
         return
@@ -1081,6 +1084,7 @@ class M(torch.nn.Module):
             "`LEVEL * 2 == 4` is off by default",
         ),
         ("if is_fast(): x.sum().item()", ""),
+        ("if is_loud(x): x.sum().item()", "`is_loud(x)` is off by default"),
     ],
 )
 def test_what_the_environment_says_where_nobody_set_it(tmp_path: Path, body: str, note: str) -> None:

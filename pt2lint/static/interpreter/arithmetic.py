@@ -249,10 +249,7 @@ def _is_in(left: Value, op: ast.cmpop, right: Value) -> Value:
     if isinstance(left, Py) and left.const is not NO_CONST and isinstance(right, Seq) and right.elts:
         consts = [e.const if isinstance(e, Py) else NO_CONST for e in right.elts]
         if not any(c is NO_CONST for c in consts):
-            try:
-                return Py("bool", (left.const in consts) is isinstance(op, ast.In))
-            except TypeError:
-                return BOOL
+            return Py("bool", (left.const in consts) is isinstance(op, ast.In))
     if isinstance(left, Py) and isinstance(left.const, str) and isinstance(right, Dict):
         if left.const in right.items and right.elem is UNKNOWN:
             return Py("bool", isinstance(op, ast.In))

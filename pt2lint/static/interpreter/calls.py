@@ -89,8 +89,6 @@ class Calls:
                 value = self.decorate_external(value, decorator.func.name)
                 if isinstance(value, Wrapped) and value.how == "compiled":
                     self.at.calls.roots.compiled_as(value, decorator.kwargs)
-            elif isinstance(decorator, Wrapped) and isinstance(decorator.inner, Ext):
-                value = Wrapped(decorator.how, value)
             elif len(self.at.functions.active) < MAX_DEPTH and isinstance(
                 decorator, (Func, Partial, Wrapped, Class)
             ):

@@ -91,17 +91,15 @@ class Classes:
             own = any("compile" in c.methods or "__call__" in c.methods for c in order)
             if not known and (foreign or hazy) and not own:
                 known = any("forward" in c.methods for c in order) and (
-                    any(self._builds_modules(c) for c in order) or self._computes(cls, externals)
+                    any(self._builds_modules(c) for c in order) or self._computes(cls)
                 )
             self._is_module[cls] = known
         return known
 
-    def _computes(self, cls: ClassInfo, externals: list[str]) -> bool:
+    def _computes(self, cls: ClassInfo) -> bool:
         """Whether `forward`, of the class itself, uses something that it is given as only a tensor can be used."""
         node = cls.methods.get("forward")
         if node is None or len(placed(node.args)) < 2 or node.decorator_list:
-            return False
-        if any(self.at.models.plays(name, "differentiable function") for name in externals):
             return False
         method = Func(node, cls.module, cls.env, None, cls)
         return any(

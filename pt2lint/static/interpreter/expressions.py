@@ -37,7 +37,6 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
-    options,
     tensor_of,
 )
 
@@ -601,8 +600,6 @@ class Expressions:
                 kwargs["**"] = UNKNOWN
         if isinstance(func, Ext) and func.name == SUPER:
             return self.at.classes.super_call(args, frame)
-        if func is UNKNOWN and isinstance(node.func, ast.Attribute) and frame.region:
-            func = self.sized_method(node.func, args, env, frame) or func
         if frame.region:
             for hear in self.at.events.calling:
                 hear(node, func, env, frame)
@@ -618,27 +615,6 @@ class Expressions:
         for hear in self.at.events.called:
             hear(node, func, args, result, env, frame)
         return result
-
-    def sized_method(self, node: ast.Attribute, args: list[Value], env: Env, frame: Frame) -> Value | None:
-        """The method of a tensor, where a tensor stands for a size: `out.view(len(out), n)`, if `out` is not known to
-        be something else, as the module is whose part is called in `self.split(x)`."""
-        name = f"{self.at.models.tensor}.{node.attr}"
-        if not args or not any(isinstance(a, (Tensor, Seq)) for a in args):
-            return None
-        shared = self.at.models.last_words("tells a tensor of arguments alone")
-        if node.attr in shared and len(args) == 1 and isinstance(args[0], Tensor):
-            return None  # another library's object is rather given all of a tensor: `folds.split(x)`
-        if any(isinstance(a, Seq) for a in args[1:]):
-            return None  # of a function, as `xp.reshape(x, (2, 3))` is called, the first is no size
-        positions = (self.at.models.of(name).sizes or ((), ()))[0]
-        given = [args[i] for i in positions if i < len(args)]
-        parts = [part for a in given for part in (a.elts or () if isinstance(a, Seq) else (a,))]
-        if not any(isinstance(part, Tensor) for part in parts):
-            return None
-        if UNKNOWN not in options(self.again(node.value, env, frame)):
-            return None
-        origin = (frame.module.path, node.lineno, f"`.{node.attr}` is given a tensor")
-        return Ext(name, Tensor(None, origin))
 
 
 def _tensor_among(value: Union) -> Value:

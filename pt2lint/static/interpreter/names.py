@@ -152,21 +152,13 @@ class Names:
         if module is not None:
             value = self.module_value(module, last)
             return value if value is not None else UNKNOWN
-        if head:
-            owner = self.qualified(head)
-            if isinstance(owner, Class):
-                return self.at.classes.class_attribute(owner.info, last)
         return UNKNOWN
 
     def external_name(self, value: Value) -> str | None:
         """The qualified name of the external type or object that a value is."""
         if isinstance(value, Ext):
             return value.name
-        if isinstance(value, Instance):
-            return value.external
-        if isinstance(value, Wrapped) and value.how == "context manager":
-            return None
-        return None
+        return value.external if isinstance(value, Instance) else None
 
     def alias(self, name: str, module: Module) -> tuple[Module, list[ast.expr]] | None:
         """Where a name that stands for a type is defined, and as what: `Edges = Union[Tensor, Sparse]`. It is any of
