@@ -900,3 +900,29 @@ def f(x: torch.Tensor, y):
     return (x - y).sum().item()
 """
     assert [(f.line, f.confidence) for f in lint(["m.py"], None, {"m.py": code}).findings] == [(10, "high")]
+
+
+def test_parts_of_a_module_dict_by_attribute() -> None:
+    code = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def forward(self, x):
+        print(x.shape)
+        return x + 1
+
+class Net(nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        self.body = nn.ModuleDict(dict(wte=nn.Embedding(9, 4), h=nn.ModuleList([Block() for _ in range(count)])))
+
+    def forward(self, ids):
+        x = self.body.wte(ids)
+        for block in self.body.h:
+            x = block(x)
+        return x if x.sum() > 0 else -x
+"""
+    found = {f.line: f for f in lint(["m.py"], None, {"m.py": code}).findings}
+    assert list(found) == [7, 19]
+    assert found[7].flow[0].message == "`Net.forward` is compiled"

@@ -630,6 +630,8 @@ def _attribute_of_plain(owner: Value, name: str) -> Value:
     """Of a container, a number, a text, a function."""
     if isinstance(owner, Seq) and name in owner.fields and owner.elts is not None:
         return owner.elts[owner.fields.index(name)]
+    if isinstance(owner, Dict) and name in owner.items and not hasattr(dict, name):
+        return owner.items[name]  # a dictionary whose keys are attributes, as a `ModuleDict` is
     if isinstance(owner, (Seq, Dict)):
         return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
     if isinstance(owner, Py):
