@@ -221,14 +221,47 @@ def _made_in(function: FunctionCode, value: cst.BaseExpression) -> str | None:
     return next((one for one in dtypes if one is not None and one.startswith("torch.")), None)
 
 
+_RESHAPED = words("unsqueeze squeeze sum mean amax amin norm std var prod max min all any T mT")
+
+
 def _check_shapes(function: FunctionCode, *values: cst.BaseExpression | str) -> None:
-    """A part of what the other side gives (`x[:n]` beside `x`) has another shape than that."""
+    """A part of what the other side gives (`x[:n]`, `x[:, None]`, `x.sum(1)` beside `x`) has another shape than that,
+    and torch.where may spread the one over the other without a word."""
     texts = [one if isinstance(one, str) else source(function, one) for one in values]
-    for value in values:
-        if isinstance(value, cst.Subscript) and source(function, value.value) in texts:
-            slices = [e.slice for e in value.slice if isinstance(e.slice, cst.Slice)]
-            if any(one.lower is not None or one.upper is not None for one in slices):
+    for value in (one for one in values if not isinstance(one, str)):
+        inner: cst.CSTNode | None = value
+        reshaped = False
+        while isinstance(inner, cst.Call | cst.Subscript | cst.Attribute):
+            reshaped |= _reshapes(inner)
+            inner = _made_from(function, inner)
+            if reshaped and inner is not None and source(function, inner) in texts:
                 raise Refused(f"`{source(function, value)}` is a part of what the other side gives")
+
+
+def _made_from(function: FunctionCode, node: cst.Call | cst.Subscript | cst.Attribute) -> cst.CSTNode | None:
+    """`x` of `x.sum(1)`, `torch.sum(x, 1)`, `x[0]` and `x.T`."""
+    if not isinstance(node, cst.Call):
+        return node.value
+    if isinstance(node.func, cst.Attribute) and not (qualified(function, node.func) or "").startswith(
+        "torch."
+    ):
+        return node.func.value
+    return node.args[0].value if node.args else None
+
+
+def _reshapes(node: cst.Call | cst.Subscript | cst.Attribute) -> bool:
+    """Whether it surely gives another shape, or another number of dimensions."""
+    if isinstance(node, cst.Call):
+        return callee(node) in _RESHAPED
+    if isinstance(node, cst.Attribute):
+        return node.attr.value in _RESHAPED
+    indices = [one.slice for one in node.slice]
+    return any(
+        says_none(one.value) or number(one.value) is not None
+        if isinstance(one, cst.Index)
+        else isinstance(one, cst.Slice) and (one.lower is not None or one.upper is not None)
+        for one in indices
+    )
 
 
 def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
@@ -395,8 +428,8 @@ class _WhereWriter:
                 raise Refused(f"`{name}` may be unbound on one side")
             if not in_both and may_be_none(self.function, name, self.taken[0]):
                 raise Refused(f"`{name}` may be None on one side")
-            _check_shapes(self.function, name, *(value for one, value in (*then, *orelse) if one == name))
             values = [value for one, value in (*then, *orelse) if one == name]
+            _check_shapes(self.function, *([] if in_both else [name]), *values)
             if in_both:
                 self.doubtful |= _doubtful(self.function, values, self.kind)
             else:
