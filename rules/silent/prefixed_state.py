@@ -331,16 +331,33 @@ class PrefixedState(Rule):
         return [self.fix(says, self.edit(replaces, f"{part}.compile({options})"))]
 
     def stays(self, taken: cst.Attribute) -> bool:
-        """Whether `state_dict().values()` or the like leaves the names behind, or keeps them for this very module:
-        `{k: v.clone() for k, v in model.state_dict().items()}`."""
+        """Whether `state_dict().values()` or the like leaves the names behind, or keeps them for this very module, as
+        `{k: v.clone() for k, v in model.state_dict().items()}` does, and a loop over them that looks up averages."""
         if taken.attr.value != "items":
             return True
         here: cst.CSTNode | None = taken
         while here is not None and not isinstance(here, cst.DictComp | cst.BaseStatement):
             here = self.function.parent(here)
+        if isinstance(here, cst.For):
+            return self.looks_up(here)
         if not isinstance(here, cst.DictComp):
             return False
         return not isinstance(here.key, cst.Name) or any(n.value == "clone" for n in names(here.value))
+
+    def looks_up(self, loop: cst.For) -> bool:
+        """`for k, v in model.state_dict().items(): average[k].lerp_(v, 0.1)`, of names that are there already."""
+        key = names(loop.target)[0].value
+        looked_up = [self.looked_up(one) for one in names(loop.body) if one.value == key]
+        return None not in looked_up and any(isinstance(one, cst.Attribute) for one in looked_up)
+
+    def looked_up(self, key: cst.Name) -> cst.CSTNode | None:
+        """What stands around `average[key]`, None where the key is no such index."""
+        here: cst.CSTNode | None = key
+        for kind in (cst.Index, cst.SubscriptElement, cst.Subscript):
+            here = self.function.parent(here) if here is not None else None
+            if not isinstance(here, kind):
+                return None
+        return self.function.parent(here) if here is not None else None
 
     def loaded_into(self, load: cst.CSTNode, op: Op) -> None:
         """`compiled.load_state_dict(plain.state_dict())`"""

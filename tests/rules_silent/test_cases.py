@@ -2289,6 +2289,10 @@ plain = {k[10:]: v for k, v in wrapped.state_dict().items()}
 norms = [v.norm() for v in wrapped.state_dict().values()]
 wrapped.load_state_dict(best)
 half = {k: v.half() for k, v in wrapped.state_dict().items()}  # PTS303
+for k, v in wrapped.state_dict().items():
+    best[k].mul_(0.9).add_(v, alpha=0.1)
+for k, v in wrapped.state_dict().items():  # PTS303
+    half[k] = v.half()
 layers = list(model.children())[:-1]
 
 wrapped.head.register_forward_hook(print)
