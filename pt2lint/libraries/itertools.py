@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.static.values import INT, UNKNOWN, Seq, Value, given_from_outside, join_all
+from pt2lint.static.values import INT, NONE, UNKNOWN, Seq, Value, given_from_outside, join, join_all
 
 
 def first_of(call: Call) -> Value:
@@ -40,6 +40,17 @@ def one_of_each(call: Call) -> Value:
     return UNKNOWN if repeat else Seq([call.element(given) for given in call.args], None, "tuple")
 
 
+def to_the_longest(call: Call) -> Value:
+    """`zip_longest(these, those)`: what ended first is filled up with None, or with what is said."""
+    fill = call.kwargs.get("fillvalue", NONE)
+    each = [fill if _is_empty(given) else join(call.element(given), fill) for given in call.args]
+    return Seq(each, None, "tuple")
+
+
+def _is_empty(given: Value) -> bool:
+    return isinstance(given, Seq) and given.elts == []
+
+
 def neighbours(call: Call) -> Value:
     """`pairwise(items)`"""
     return Seq([first_of(call), first_of(call)], None, "tuple")
@@ -65,7 +76,7 @@ ITEMS: dict[str, Callable[[Call], Value]] = {
     "compress": first_of,
     "filterfalse": kept,
     "product": one_of_each,
-    "zip_longest": unknown,
+    "zip_longest": to_the_longest,
     "pairwise": neighbours,
     "combinations": some,
     "combinations_with_replacement": some,
