@@ -601,6 +601,28 @@ def test_a_part_of_the_own_package_that_its_build_makes_is_a_placeholder(project
     assert any("not installed: built_made_up.version" in note for note in result.notes), result.notes
 
 
+def test_an_own_module_that_a_missing_package_keeps_from_being_imported_is_left_out(project: Project) -> None:
+    project.write(
+        "colours_made_up.py", "import not_there\ndef name():\n    return not_there.name()\nBLUE = name()\n"
+    )
+    text = """
+        import torch
+        from colours_made_up import BLUE
+
+        def painted(x: torch.Tensor) -> torch.Tensor:
+            return x * BLUE.shade()
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                print(1)  # HERE
+                return x
+    """
+    result = project.verify(project.write("net.py", text), further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    why = "what uses colours_made_up is not run: importing that raised NotInstalled: it uses not_there.name,"
+    assert any(why in note for note in result.notes), result.notes
+
+
 def test_a_function_that_breaks_is_run_without_annotations(project: Project) -> None:
     text = """
         import numpy as np

@@ -28,6 +28,9 @@ class BadInputs(Exception):
 
 
 FOLDERS = 5  # that are put on sys.path for what a file imports
+LEFT_OUT = 20  # modules that cannot be imported
+# Takes the packages that are not installed, and the modules that cannot be imported without them, with why.
+Lack = Callable[[list[str], dict[str, str]], None]
 
 
 def import_path(path: str) -> ModuleType:
@@ -49,21 +52,25 @@ def import_path(path: str) -> ModuleType:
     return _imported(path)
 
 
-def import_in_part(path: str, lack: Callable[[list[str]], None]) -> ModuleType:
-    """Import a Python file, with placeholders for packages that are not installed, whose names `lack` is given; where
-    it cannot be imported with these either, what is raised without them."""
+def import_in_part(path: str, lack: Lack) -> ModuleType:
+    """Import a Python file, with placeholders for packages that are not installed, and for what cannot be imported with
+    these; `lack` is given the names of both. Where the file cannot be imported so either, what is raised without."""
     path = os.path.realpath(path)
     try:
         return import_path(path)
     except ModuleNotFoundError:
+        module = None
         with Placeholders(lambda name: _folder_with(name.replace(".", os.sep), path) is not None) as made:
-            try:
-                module = import_path(path)
-            except Exception:
-                module = None
+            for _ in range(LEFT_OUT):
+                try:
+                    module = import_path(path)
+                except Exception as error:
+                    if made.leave_out(error, path):
+                        continue
+                break
         if module is None:
             raise
-        lack(made.names)
+        lack(made.names, made.left_out)
         return module
 
 
@@ -269,7 +276,7 @@ def from_function(name: str) -> list[Target | Later]:
 
 
 def from_file(
-    path: str, tell: Callable[[str, str], None], lack: Callable[[list[str]], None] = lambda packages: None
+    path: str, tell: Callable[[str, str], None], lack: Lack = lambda packages, left_out: None
 ) -> list[Target | Later]:
     """Way 3: what the file has already. Empty where it has nothing; `tell` is given the name of a class that cannot be
     built or asked, and what is in the way, `lack` the packages that are not installed."""

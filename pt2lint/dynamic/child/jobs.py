@@ -136,8 +136,10 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
     def tell(name: str, why: str, example: str = "") -> None:
         wire.send("unmade", name=name, why=why, example=example)
 
-    def lack(packages: list[str]) -> None:
+    def lack(packages: list[str], left_out: dict[str, str]) -> None:
         wire.send("lacking", packages=packages)
+        for name, why in left_out.items():
+            wire.send("note", text=f"what uses {name} is not run: importing that raised {why}")
 
     if kind == "inputs":
         return inputs.from_function(what)

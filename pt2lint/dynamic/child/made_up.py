@@ -25,7 +25,7 @@ import torch
 from . import lessons, optimizers
 from .built import WIDTH, Arguments, annotation_text, given_back, listed, takes_arguments
 from .hints import Hints, sizes
-from .inputs import has_forward, import_in_part
+from .inputs import Lack, has_forward, import_in_part
 from .placeholders import name_behind
 from .probes import as_before
 from .search import Search
@@ -92,7 +92,7 @@ def give_numpy_its_old_names(tell: Callable[[str], None]) -> None:
 def targets(
     path: str,
     tell: Callable[[str, str, str], None],
-    lack: Callable[[list[str]], None] = lambda packages: None,
+    lack: Lack = lambda packages, left_out: None,
     given: Sequence[Any] = (),
     names: Sequence[str] = (),
 ) -> list[Later]:

@@ -18,6 +18,7 @@ import inspect
 import linecache
 import os
 import sys
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -90,12 +91,13 @@ def name_behind(cls: Any) -> str | None:
 
 class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Within the block modules that cannot be found are placeholders; `names` are their packages, or their own
-    where the package is there without them (what its build makes: a version, an extension). `elsewhere` says of a
-    package that it lies where it can still be found. After the block nobody can import them: torch's own questions,
-    and those of code that is called, get a true answer."""
+    where the package is there without them (what its build makes: a version, an extension); `left_out` own modules
+    that cannot be imported, with why. `elsewhere` says of a package that it lies where it can still be found. After
+    the block nobody can import them: torch's own questions, and those of code that is called, get a true answer."""
 
     def __init__(self, elsewhere: Callable[[str], bool]) -> None:
         self.names: list[str] = []
+        self.left_out: dict[str, str] = {}
         self.elsewhere = elsewhere
 
     def __enter__(self) -> Placeholders:
@@ -110,7 +112,25 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             del sys.modules[name]
 
     def is_of(self, name: str) -> bool:
-        return any(name == each or name.startswith(each + ".") for each in self.names)
+        return any(name == each or name.startswith(each + ".") for each in (*self.names, *self.left_out))
+
+    def leave_out(self, error: Exception, path: str) -> bool:
+        """Have a placeholder for the module in whose code an import of a file ended; False where that is the file
+        itself, or a package that it lies in."""
+        for frame in reversed([frame for frame, _ in traceback.walk_tb(error.__traceback__)]):
+            file, name = os.path.realpath(frame.f_code.co_filename), frame.f_globals.get("__name__")
+            if frame.f_code.co_name != "<module>" or "site-packages" in file or not name:
+                continue
+            around = os.path.basename(file) == "__init__.py" and path.startswith(
+                os.path.dirname(file) + os.sep
+            )
+            if file == path or around or name.partition(".")[0] in OF_TORCH:
+                return False
+            self.left_out[name] = f"{type(error).__name__}: {error}".split("\n")[0]
+            sys.modules[name] = module = self.create_module(importlib.machinery.ModuleSpec(name, self))
+            vars(module)["__path__"] = []
+            return True
+        return False
 
     def answer(self, name: str, package: str | None = None) -> importlib.machinery.ModuleSpec | None:
         """What code is told that asks whether a module is there."""
