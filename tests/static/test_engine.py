@@ -21,6 +21,7 @@ from pt2lint.static.engine import lint
 from pt2lint.static.facts import from_plain, to_plain
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.parallel import Parallel
+from pt2lint.static.source import project
 from pt2lint.static.source.project import Project
 from pt2lint.static.source.reads import calls
 from tests.files import written
@@ -836,6 +837,25 @@ def test_a_function_is_parsed_only_for_a_rule_that_its_operations_concern(
 )
 def test_what_a_text_calls(text: str, words: str, answer: bool) -> None:
     assert calls(text, words) is answer
+
+
+def test_groups_that_ask_the_same_look_through_a_text_once(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them has read it all the same: what is kept of any of them goes by that."""
+    looked = []
+    monkeypatch.setattr(
+        project, "calls", lambda text, words: bool(looked.append((text, words)) or calls(text, words))
+    )
+    parsed = Project({}, files)
+    groups = [Project({}, files, parsed) for _ in range(2)]
+    found = []
+    for group in groups:
+        found.append((group.calling(frozenset({"helper"}), files[0]), {*group.reads.facts}, group.read()))
+    assert found[0] == found[1]
+    assert found[0][0]
+    assert len(looked) == len(set(looked)) == len(files)
+    assert {*files} <= {path for path, seen in found[0][2].items() if seen is not None}
 
 
 def test_of_several_parameters_that_differ_the_first_is_told() -> None:

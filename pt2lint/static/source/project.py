@@ -81,6 +81,8 @@ class Project:
         self._homes: dict[tuple[tuple[str, ...], str], str] = {}
         self._folders: dict[str, bool] = {}
         self._nearest: dict[str, list[str]] = {}
+        # By words, the files that were looked through for calls of them: many groups ask the same of all files.
+        self._calling: dict[str, dict[str, bool]] = {} if parsed is None else parsed._calling
         self._first_roots: list[str]
         self._own: set[str]
         self._around: dict[str, list[str]]
@@ -117,10 +119,7 @@ class Project:
                 try:
                     module = self._parsed.load(path, whole)
                 finally:
-                    if path in self._texts:
-                        self._given.add(path)
-                    else:
-                        self._digests.setdefault(path, self._parsed._digests.get(path))
+                    self._has_read(path)
                 module.begin()
                 self._by_path[path] = module
                 return module
@@ -190,6 +189,13 @@ class Project:
                 ):
                     module.home = partial(self.home, self._imports_from(name, root))
                     self._by_path[path] = module
+
+    def _has_read(self, path: str) -> None:
+        """What the project behind it read counts as read here."""
+        if path in self._texts:
+            self._given.add(path)
+        elif self._parsed is not None:
+            self._digests.setdefault(path, self._parsed._digests.get(path))
 
     def text(self, path: str) -> str:
         """What the file holds, or what is there in its place; raises as `load`."""
@@ -332,12 +338,16 @@ class Project:
 
     def _calls_in(self, path: str, words: str) -> bool:
         """Whether the file's text calls something by one of the words, as far as it can be read."""
-        try:
-            text = self.text(path)
-        except (OSError, SyntaxError, ValueError):
-            return False
+        known = self._calling.setdefault(words, {})
+        if path in known:
+            self._has_read(path)
+        else:
+            try:
+                known[path] = calls(self.text(path), words)
+            except (OSError, SyntaxError, ValueError):
+                return False
         self.reads.facts.add((path, "calls", words))
-        return calls(text, words)
+        return known[path]
 
     def _path(self, name: str) -> str | None:
         if name in self._missing:

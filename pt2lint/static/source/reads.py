@@ -39,7 +39,8 @@ def calls(text: str, words: str) -> bool:
     """Whether the text calls something by one of the words ("name" on its own, "owner.name", ".name" of any owner), or
     by the name under which it imports that; or derives a class from "base:name"."""
     bases = [word.removeprefix(BASE) for word in words.split() if word.startswith(BASE)]
-    if any(re.search(rf"^\s*class \w+\((?:[^)]*\W)?{re.escape(base)}\b", text, re.M) for base in bases):
+    derived = r"^\s*class \w+\((?:[^)]*\W)?"
+    if any(base in text and re.search(rf"{derived}{re.escape(base)}\b", text, re.M) for base in bases):
         return True
     wanted = with_aliases(text, words.split())
     names = sorted({name for word in wanted if (name := word.rpartition(".")[2]) in text})
