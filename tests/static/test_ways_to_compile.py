@@ -86,6 +86,11 @@ WAYS = {
         "def fast(f):\n    made = torch.compile(f)\n    @functools.wraps(f)\n    def run(*a):\n"
         "        return made(*a)\n    return run\n@fast\n" + F
     ),
+    "a decorator whose wrapper compiles at its first call": (
+        "def fast(f):\n    made = None\n    @functools.wraps(f)\n    def run(*a, **k):\n        nonlocal made\n"
+        "        if torch.compiler.is_compiling():\n            return f(*a, **k)\n        if made is None:\n"
+        "            made = torch.compile(dynamic=True)(f)\n        return made(*a, **k)\n    return run\n@fast\n" + F
+    ),
     "a class that decorates": (
         "class Fast:\n    def __init__(self, f):\n        self.f = torch.compile(f)\n@Fast\n" + F
     ),
@@ -188,6 +193,26 @@ def test_each_of_many_functions_that_one_helper_compiles(call: str, breaks: str)
     for i in range(14):
         code += f"\ndef f{i}(x):\n    {breaks}\n    return x + {i}\n\n{call.format(i)}\n"
     assert len(lint(["m.py"], Settings(roots="explicit"), {"m.py": code}).findings) == 14
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "told"),
+    [
+        ("def run(*a, **k): return made(*a, **k)", True),
+        ("def run(*a, **k): return torch.compile(f)(*a, **k)", True),
+        ("def run(x, rate): return made(x, torch.tensor(rate))", False),
+        ("def run(*a):\n        a = [torch.as_tensor(x) for x in a]\n        return made(*a)", False),
+        ("def run(*a): return f(*a)\n    run.made = made", False),
+    ],
+)
+def test_a_call_of_what_a_decorator_wraps_is_one_of_what_it_compiles(wrapper: str, told: bool) -> None:
+    source = (
+        f"import torch\n\ndef fast(f):\n    made = torch.compile(f)\n    {wrapper}\n    return run\n\n"
+        "@fast\ndef scaled(x, rate):\n    return x * rate\n\n"
+        "def step(x: torch.Tensor, rate: float):\n    return scaled(x, rate)\n"
+    )
+    told_of = lint(["m.py"], Settings(roots="explicit"), {"m.py": source}).findings
+    assert [f.code for f in told_of if "caller chooses" in f.message] == ["PTR220"] * told
 
 
 def test_what_plain_code_computes_is_an_input_of_what_is_compiled() -> None:

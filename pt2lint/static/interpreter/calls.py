@@ -12,7 +12,7 @@ from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.interpreter.types import leaves_in
-from pt2lint.static.source.nodes import parameters_in
+from pt2lint.static.source.nodes import binds, is_name, parameters_in, unit_of, walk
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -97,6 +97,7 @@ class Calls:
                 try:
                     with self.roots.decorating(value):
                         result = self.apply(decorator, [value], {}, _NOWHERE, frame)
+                        compiled = self.compiled_by_wrapper(value, result)
                 finally:
                     self.decorating -= 1
                     self.at.notebook.quiet -= 1
@@ -104,8 +105,25 @@ class Calls:
                 made = [o for o in options(result) if isinstance(o, (Func, Wrapped, Partial))]
                 if made and len(made) == len(options(result)):
                     done = [o for o in made if isinstance(o, Wrapped) and o.how in ("disabled", "compiled")]
-                    value = min(done, key=lambda o: o.how == "compiled", default=made[0])
+                    value = min(done, key=lambda o: o.how == "compiled", default=compiled or made[0])
         return value
+
+    def compiled_by_wrapper(self, value: Value, wrapper: Value) -> Wrapped | None:
+        """What a decorator's wrapper calls, where that is the function, compiled, with all that the wrapper is given:
+        compiled by the decorator (`made = torch.compile(f)`), or by the first call of the wrapper."""
+        if not isinstance(value, Func) or not isinstance(wrapper, Func):
+            return None
+        env, frame = wrapper.env or {}, Frame(wrapper.module, unit_of(wrapper.node), "")
+
+        def is_it(part: ast.expr) -> bool:
+            return isinstance(part, ast.Name) and env.get(part.id) is value
+
+        if all(is_it(callee) for callee in _given_all(wrapper.node)):
+            return None
+        for part in walk(wrapper.node) if value.node not in self.roots.by_decorator else ():
+            if isinstance(part, ast.Call) and any(map(is_it, part.args)):
+                self.at.expressions.quietly(part, env, frame)
+        return self.roots.by_decorator.get(value.node)
 
     def is_understood(self, decorator: Value) -> bool:
         """Whether something outside of the project, with its arguments or without, does something to a function."""
@@ -484,6 +502,17 @@ class Calls:
             if kind and self.at.notebook.listens(f"iterate {kind}", frame):
                 details = {"maybe": "yes"} if len(among) > 1 else None
                 self.at.notebook.note(node, f"iterate {kind}", frame, details=details)
+
+
+def _given_all(wrapper: Any) -> list[ast.expr]:
+    """What a function calls with all that it is given, of which it names nothing: `made(*args, **kwargs)`."""
+    rest = wrapper.args.vararg
+    if rest is None or parameters_in(wrapper.args) or rest.arg in binds(wrapper):
+        return []
+    calls = [part for part in walk(wrapper) if isinstance(part, ast.Call)]
+    return [
+        c.func for c in calls for a in c.args if isinstance(a, ast.Starred) and is_name(a.value, rest.arg)
+    ]
 
 
 def _what_it_is_about(entry: Entry, call: Call) -> Tensor | None:

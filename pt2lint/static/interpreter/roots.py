@@ -61,9 +61,8 @@ class Roots:
         self.offered: set[Any] = set()
         self.named: Sequence[str] = ()  # by the settings
         self._is_named: dict[Any, bool] = {}
-        self.by_decorator: set[Any] = (
-            set()
-        )  # functions that a decorator of the project gives to torch.compile
+        # What torch.compile makes of functions that a decorator of the project gives it, by their definition.
+        self.by_decorator: dict[Any, Wrapped] = {}
         self._decorated: Any = None  # the function whose decorator runs
 
     def root(
@@ -228,10 +227,10 @@ class Roots:
         """torch.compile(target) was called: the target is a root."""
         whole = _as_whole({name: self.at.types.sort(value) for name, value in settings.items()})
         self.does |= {"compiles"}
-        if self._decorated is not None and any(
-            isinstance(o, Func) and o.node is self._decorated for o in options(target)
-        ):
-            self.by_decorator.add(self._decorated)
+        for o in options(target) if self._decorated is not None else ():
+            if isinstance(o, Func) and o.node is self._decorated:
+                made = Wrapped("compiled", o)
+                self.by_decorator[self._decorated] = self.compiled_as(made, dict(settings))
         if self.at.notebook.quiet:
             return
         given = options(target)
