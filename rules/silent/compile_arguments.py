@@ -19,6 +19,9 @@ MODES = {
 
 # Backends that run the graph as it is.
 EAGER = ("constant 'eager'", "constant 'aot_eager'")
+ONE_OF_THEM = (
+    "Give one of them: `torch._inductor.list_mode_options(mode)` says which options a mode stands for."
+)
 
 
 class CompileArguments(Rule):
@@ -93,6 +96,7 @@ class CompileArguments(Rule):
                     node,
                     op,
                     f"{self.quote(node.func)} takes `mode` or `options`, not both: it raises RuntimeError",
+                    fixes=[self.fix(ONE_OF_THEM, by_hand=True)],
                 )
         elif op.arg("backend") in EAGER:
             if mode == "default":

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.op import Op
@@ -68,6 +70,9 @@ class CompileInTry(Rule):
     name = "compile-in-try"
     ops = NAMES
     anywhere = True
+    instead = MappingProxyType(
+        {"": "Call what it returns within the `try`, once, with inputs like those to come"}
+    )
     severity = "note"
 
     @classmethod

@@ -313,3 +313,14 @@ class Net(torch.nn.Module):
     (tmp_path / "m.py").write_text(code)
     fixes = [fix.description for f in lint([str(tmp_path / "m.py")], Settings()).findings for fix in f.fixes]
     assert any(fix.startswith(told) for fix in fixes) if told else not any("positions" in f for f in fixes)
+
+
+def test_a_mode_beside_options(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        'import torch\nf = torch.compile(abs, mode="reduce-overhead", options={"max_autotune": True})\n'
+    )
+    (found,) = lint([str(path)], Settings()).findings
+    assert [(fix.by_hand, fix.description.split(":")[0]) for fix in found.fixes] == [
+        (True, "Give one of them")
+    ]
