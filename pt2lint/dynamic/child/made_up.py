@@ -39,6 +39,10 @@ MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
 WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|timesteps?|steps?|t|seqs?)$")
 LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
+# Given a number where no tensor fits; under another name that would hide what a tensor's values do.
+NUMBERS = re.compile(
+    r"(^|_)(dims?|axis|size|height|width|border|pad|padding|kernel|stride|groups|eps)(_|$)|^(num|n)_"
+)
 STATES = re.compile(r"(^|_)(h|hx|hidden|states?)($|_)")
 BOXES = re.compile(r"(^|_)b?box(es)?$")
 PAIRS = re.compile(r"edge|adj")
@@ -454,7 +458,7 @@ def candidates(
     whole = bool(re.search(r"Int|Long|Bool", text) or WHOLE.search(name))
     first_layer_embeds = bool(layers) and isinstance(layers[0], torch.nn.Embedding)
     yield from [*integers, *floats] if whole or first_layer_embeds else [*floats, *integers]
-    if not text:
+    if not text and NUMBERS.search(name):
         yield from (2, 0.5)
 
 
