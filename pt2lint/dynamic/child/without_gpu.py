@@ -27,14 +27,6 @@ class _OnCpu(ast.NodeTransformer):
     def __init__(self) -> None:
         self.lines: set[int] = set()
 
-    def visit_Module(self, node: ast.Module) -> ast.AST:
-        """At the top level no device is chosen: in a function that may be what breaks the graph."""
-        for at, each in enumerate(node.body):
-            if isinstance(each, ast.Expr) and re.match(r"torch\.cuda\.set_device\(", ast.unparse(each)):
-                self.lines.add(each.lineno)
-                node.body[at] = ast.copy_location(ast.Pass(), each)
-        return self.generic_visit(node)
-
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         return node
 
