@@ -2413,6 +2413,12 @@ def columns(x):
     return out
 
 @torch.compile
+def folded(x):
+    if x.size(0) % 4:  # PTR230
+        x = x + 1
+    return x.cos()
+
+@torch.compile
 def capped(x, n):
     for _ in range(min(n, 3)):
         x = x * 2
@@ -2736,6 +2742,7 @@ class Net(nn.Module):
             return x
         self.width = n  # PTR214
         self.masks[str(n)] = x  # PTR214
+        self.masks[f"{n} wide"] = x  # PTR214
         self.masks[n // 128] = x
         self.by_layer[i] = x
         self.by_layer["x"] = x

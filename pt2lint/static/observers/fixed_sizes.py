@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
@@ -39,9 +39,9 @@ class FixedSizes:
             self._looked_at[definition] = [*_parts_in_any_case(definition)]
         for statement, part in self._looked_at[definition]:
             if isinstance(part, ast.If):
-                found = self.tested(part.test, definition, given)
-                if found and not isinstance(part.body[-1], ast.Raise):
-                    self.note(part.test, callee, *found)
+                size = self.tested(part.test, definition, given)
+                if size and not isinstance(part.body[-1], ast.Raise):
+                    self.note(part.test, callee, "decides", size)
             elif isinstance(part, COMPREHENSIONS):
                 over = part.generators[0].iter
                 if is_range(over) and (size := _bounding(over, definition, given)):
@@ -130,21 +130,17 @@ class FixedSizes:
             and self.at.classes.is_module(me.cls)
         )
 
-    def tested(self, test: ast.expr, definition: FunctionNode, given: set[str]) -> tuple[str, str] | None:
-        """`n % 4 != 0`, `x.numel() == 0`: which of two graphs is made."""
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and _is_nothing(test.comparators[0]):
-            if not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-                return None
-            left = test.left
-            if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
-                size = _size(left.left, definition, given)
-                return ("divides", size) if size else None
-            size = _size(left, definition, given)
-            return ("is empty", size) if size else None
-        if isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
-            size = _size(test.left, definition, given)
-            return ("divides", size) if size else None
-        return None
+    def tested(self, test: ast.expr, definition: FunctionNode, given: set[str]) -> str:
+        """The tensor whose size says which of two graphs is made: `n % 4 != 0`, `n % 4`, `x.numel() == 0`."""
+        asked = test
+        if isinstance(test, ast.Compare):
+            one = len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq))
+            if not one or not _is_nothing(test.comparators[0]):
+                return ""
+            asked = test.left
+        elif not _is_rest(test):
+            return ""
+        return _size(asked.left if _is_rest(asked) else asked, definition, given)
 
     def note(self, node: ast.expr, frame: Frame, how: str, size: str) -> None:
         self.at.notebook.note(node, "fix size", frame, details={"how": how, "size": size})
@@ -182,6 +178,11 @@ def _gone_over(source: ast.expr) -> Iterator[ast.expr]:
             yield source.func.value
     else:
         yield source
+
+
+def _is_rest(node: ast.expr) -> TypeGuard[ast.BinOp]:
+    """`n % 4`"""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
 
 
 def _bounding(call: ast.expr, definition: FunctionNode, given: set[str]) -> str:
