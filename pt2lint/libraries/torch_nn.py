@@ -7,7 +7,7 @@ from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
-from pt2lint.op import SYNCED
+from pt2lint.op import SPREAD_OUT, SYNCED
 from pt2lint.static.values import (
     BOOL,
     INT,
@@ -408,6 +408,7 @@ LIBRARY = Library(
     breaks={
         f"{MODULE}.load_state_dict": "Dynamo does not trace how weights are loaded",
         "torch.nn.AdaptiveLogSoftmaxWithLoss.forward": "it picks the targets of each cluster by their values",
+        "torch.nn.parallel.DistributedDataParallel.forward": SPREAD_OUT,
     },
     handlers={
         **dict.fromkeys(LOSSES, loss),

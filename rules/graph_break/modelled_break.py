@@ -6,10 +6,13 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.op import DRAWN, NO_VERSION, SYNCED, Op
+from pt2lint.op import DRAWN, NO_VERSION, SPREAD_OUT, SYNCED, Op
 from pt2lint.rule import GraphBreak, calls
 
 SORTS = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
+ADVISED = {
+    SPREAD_OUT: "Compile the module before it is wrapped, and call the wrapper outside the compiled code"
+}
 
 
 class ModelledBreak(GraphBreak):
@@ -52,6 +55,9 @@ class ModelledBreak(GraphBreak):
 
     `out=` of a function of torch is given what lies in memory with gaps, a transposed tensor or a column (GB0242):
     `torch.add(x, y, out=rows[:, 0])`. Assign what it returns: `rows[:, 0] = torch.add(x, y)`.
+
+    A call of a module in `DistributedDataParallel` ends it (GB0007; with gradients GB0156 before; measured on 2.6, 2.9,
+    2.13 and 2.15): compile the module inside, and call the wrapper outside.
 
     `torch.compiler.disable(f)`, `allow_in_graph` and `assume_constant_result` tell the compiler something, and are
     called before the compiled code runs; a gradient scaler is made there, too.
@@ -176,7 +182,7 @@ class ModelledBreak(GraphBreak):
         return [by_hand.told(self.advised)] if self.advised else super().fixes(node)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        self.advised = op.details.get("instead", "")
+        self.advised = op.details.get("instead") or ADVISED.get(op.details.get("why", ""), "")
         until = op.details.get("until", "")
         if "when" in op.details:
             op = op._replace(when=tuple(dict.fromkeys((*op.when, op.details["when"]))))

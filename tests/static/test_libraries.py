@@ -46,6 +46,42 @@ def test_functions_may_be_given_anything(tmp_path: Path) -> None:
     assert not lint([str(path)]).problems
 
 
+SPREAD = """\
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+net = DistributedDataParallel(torch.nn.Linear(3, 3))
+
+
+@torch.compile
+def step(x):
+    return net(x * 2) + net.module(x)
+
+
+def train(loader, spread):
+    model = torch.nn.Linear(3, 3)
+    if spread:
+        model = DistributedDataParallel(model)
+    for x in loader:
+        one(model, x)
+
+
+@torch.compile
+def one(model, x):
+    return model(x * 2) + 1
+"""
+
+
+def test_a_call_of_a_module_that_is_spread_over_processes_ends_the_graph() -> None:
+    """Measured with one process, on the CPU. What is inside the wrapper is fine."""
+    found = findings(SPREAD)
+    assert [(f.line, f.code, f.when) for f in found] == [
+        (9, "PTB187", ()),
+        (22, "PTB187", ("several processes train together",)),
+    ]
+    assert "before it is wrapped" in found[0].fixes[0].description
+
+
 @pytest.mark.parametrize("call", ["torch.where(x > 0, x, x * 2)", "torch.where(x > 0, input=x, other=x)"])
 def test_where_of_tensors_is_a_tensor(call: str) -> None:
     body = f"    x = {call}\n    if x.sum() > 1:\n        x = x + 1\n    return x, torch.where(x)[0]\n"

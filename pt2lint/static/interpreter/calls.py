@@ -9,7 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import FOREIGN, Entry, Sizes
 from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
-from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
+from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, SPREAD, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.interpreter.types import leaves_in
 from pt2lint.static.source.nodes import binds, is_name, parameters_in, unit_of, walk
@@ -216,6 +216,12 @@ class Calls:
             return self.apply(part, args, kwargs, node, frame, spread)
         outer = frame.guards
         more = self.at.conditions.asked.of_part(node, part, frame)
+        if (
+            not more
+            and isinstance(part, Instance)
+            and self.at.models.plays(part.external, "spreads a module")
+        ):
+            more = (Guard("several processes train together", SPREAD),)
         frame.guards += tuple(guard for guard in more if guard not in outer)
         # Which of several functions of a library it is nobody says, nor whether these arguments are for all of them:
         # `self.op(x, weight)`, of F.linear for one layer and F.layer_norm for another.
@@ -459,10 +465,10 @@ class Calls:
         self, func: Instance, args: list[Value], kwargs: dict[str, Value], node: Any, frame: Frame
     ) -> Value:
         name = func.external or ""
-        entry = self.at.models.of(name)
+        entry, inside = self.at.models.of(name), self.at.models.of(f"{name}.forward")
         if entry.forward is None:
+            self.breaks(inside, node, frame)
             return UNKNOWN
-        inside = self.at.models.of(f"{name}.forward")
         self.at.notebook.count(frame, not inside.breaks)  # which are left to Python
         if self.at.notebook.listens(f"forward {name}", frame):
             self.at.notebook.note(node, f"forward {name}", frame, args=self.at.types.sorts(args, kwargs))
