@@ -215,6 +215,16 @@ def test_a_call_of_what_a_decorator_wraps_is_one_of_what_it_compiles(wrapper: st
     assert [f.code for f in told_of if "caller chooses" in f.message] == ["PTR220"] * told
 
 
+def test_a_number_that_a_compiled_function_hands_to_another() -> None:
+    source = (
+        "import torch\n\n@torch.compile\ndef scaled(x, rate):\n    return x * rate\n\n"
+        "@torch.compile\ndef moved(x, rate):\n    return scaled(x, rate) + 1\n\n"
+        "def step(x: torch.Tensor, rate: float):\n    return moved(x, rate)\n"
+    )
+    told_of = lint(["m.py"], Settings(roots="explicit"), {"m.py": source}).findings
+    assert [(f.code, f.line) for f in told_of] == [("PTR220", 12)]
+
+
 def test_what_plain_code_computes_is_an_input_of_what_is_compiled() -> None:
     code = (
         "import torch\n\ndef exchanged(x):\n    x.data = x * 2\n    return x\n\ndef widened(x):\n    x.unsqueeze_(0)\n"

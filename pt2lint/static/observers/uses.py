@@ -19,7 +19,7 @@ from pt2lint.static.source.nodes import (
     unit_of,
     walk,
 )
-from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value
+from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value, Wrapped
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -100,20 +100,22 @@ class Decisive:
         local |= {n.id for n in parts(definition, ast.Name) if isinstance(n.ctx, ast.Store)}
 
         def follow(call: ast.Call) -> Followed | None:
-            inner = self.at.functions.usage.callee(call.func, me, func, frame) or method_of_global(call.func)
+            inner = self.at.functions.usage.callee(call.func, me, func, frame) or of_global(call.func)
             if inner is None:
                 return None
             own = func.bound is not None and inner.bound is func.bound
             return Followed(self.of(inner), parameters_of(inner), own)
 
-        def method_of_global(callee: ast.expr) -> Func | None:
-            """`scheduler.step` of an object that a global name leads to."""
+        def of_global(callee: ast.expr) -> Func | None:
+            """`scheduler.step` of an object that a global name leads to; a function that is compiled itself."""
             head = callee
             while isinstance(head, ast.Attribute):
                 head = head.value
-            if head is callee or not isinstance(head, ast.Name) or func.env is not None or head.id in local:
+            if not isinstance(head, ast.Name) or func.env is not None or head.id in local:
                 return None
             value = evaluate(callee)
+            if isinstance(value, Wrapped) and value.how == "compiled":
+                value = value.inner
             return value if isinstance(value, Func) and not isinstance(value.node, ast.Lambda) else None
 
         def evaluate(expression: ast.expr) -> Value:
