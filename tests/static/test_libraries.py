@@ -73,12 +73,11 @@ def one(model, x):
 
 
 def test_a_call_of_a_module_that_is_spread_over_processes_ends_the_graph() -> None:
-    """Measured with one process, on the CPU. What is inside the wrapper is fine."""
+    """Measured with one process, on the CPU. What is inside the wrapper is fine, and where only some ways wrap it
+    nothing is sure."""
     found = findings(SPREAD)
-    assert [(f.line, f.code, f.when) for f in found] == [
-        (9, "PTB187", ()),
-        (22, "PTB187", ("several processes train together",)),
-    ]
+    assert [(f.line, f.code) for f in found] == [(9, "PTB187")]
+    assert [f.line for f in findings(SPREAD, pedantic=True) if f.code == "PTB187"] == [9, 22]
     assert "before it is wrapped" in found[0].fixes[0].description
 
 

@@ -9,7 +9,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import FOREIGN, Entry, Sizes
 from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
-from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, SPREAD, WRITES, Guard
+from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.interpreter.types import leaves_in
 from pt2lint.static.source.nodes import binds, is_name, parameters_in, unit_of, walk
@@ -216,16 +216,13 @@ class Calls:
             return self.apply(part, args, kwargs, node, frame, spread)
         outer = frame.guards
         more = self.at.conditions.asked.of_part(node, part, frame)
-        if (
-            not more
-            and isinstance(part, Instance)
-            and self.at.models.plays(part.external, "spreads a module")
-        ):
-            more = (Guard("several processes train together", SPREAD),)
         frame.guards += tuple(guard for guard in more if guard not in outer)
         # Which of several functions of a library it is nobody says, nor whether these arguments are for all of them:
         # `self.op(x, weight)`, of F.linear for one layer and F.layer_norm for another.
         doubts = several and not more and isinstance(part, Ext) and part.receiver is None
+        # Wrapped where several processes train alone, as nothing here says: `if ddp: model = DDP(model)`.
+        spread_out = isinstance(part, Instance) and self.at.models.plays(part.external, "spreads a module")
+        doubts |= spread_out and not more
         self.at.notebook.doubt += doubts
         try:
             return self.apply(part, args, kwargs, node, frame, spread)
