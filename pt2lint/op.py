@@ -225,8 +225,8 @@ DRAWN = (
     "the random numbers that it draws"  # in why a call of a library ends the graph: Python decides by them
 )
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
+SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"  # why DistributedDataParallel does
 # Why SyncBatchNorm does: measured between two GPUs, on torch 2.11 (GB0208); torch 2.6 to 2.15 ask the same.
-SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"
 SYNCED = "where several processes train, it asks whether a CUDA graph is being recorded"
 DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew
 Range = tuple[int, int, int, int]

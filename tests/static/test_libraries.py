@@ -51,6 +51,7 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 net = DistributedDataParallel(torch.nn.Linear(3, 3))
+torch.compile(net)(torch.ones(3))  # told where it is compiled
 
 
 @torch.compile
@@ -76,9 +77,9 @@ def test_a_call_of_a_module_that_is_spread_over_processes_ends_the_graph() -> No
     """Measured with one process, on the CPU. What is inside the wrapper is fine, and where only some ways wrap it
     nothing is sure."""
     found = findings(SPREAD)
-    assert [(f.line, f.code) for f in found] == [(9, "PTB187")]
-    assert [f.line for f in findings(SPREAD, pedantic=True) if f.code == "PTB187"] == [9, 22]
-    assert "before it is wrapped" in found[0].fixes[0].description
+    assert [(f.line, f.code) for f in found] == [(5, "PTS307"), (10, "PTB187")]
+    assert [f.line for f in findings(SPREAD, pedantic=True) if f.code == "PTB187"] == [10, 23]
+    assert "before it is wrapped" in found[1].fixes[0].description
 
 
 @pytest.mark.parametrize("call", ["torch.where(x > 0, x, x * 2)", "torch.where(x > 0, input=x, other=x)"])

@@ -221,14 +221,16 @@ class Calls:
         # `self.op(x, weight)`, of F.linear for one layer and F.layer_norm for another.
         doubts = several and not more and isinstance(part, Ext) and part.receiver is None
         # Wrapped where several processes train alone, as nothing here says: `if ddp: model = DDP(model)`.
-        spread_out = isinstance(part, Instance) and self.at.models.plays(part.external, "spreads a module")
-        doubts |= spread_out and not more
+        doubts |= self._is_spread_out(part) and not more
         self.at.notebook.doubt += doubts
         try:
             return self.apply(part, args, kwargs, node, frame, spread)
         finally:
             self.at.notebook.doubt -= doubts
             frame.guards = outer
+
+    def _is_spread_out(self, func: Value) -> bool:
+        return isinstance(func, Instance) and self.at.models.plays(func.external, "spreads a module")
 
     def call_wrapped(
         self,
@@ -244,8 +246,8 @@ class Calls:
             if frame.region or self.at.notebook.quiet:
                 return self.apply(func.inner, args, kwargs, node, frame, spread)
             # Where the library's own function is compiled on its own (`torch.compile(optimizer.step)`), no code of
-            # the project is in what is compiled.
-            foreign = isinstance(func.inner, Ext)
+            # the project is in what is compiled; that a wrapper for several processes is compiled is told there.
+            foreign = isinstance(func.inner, Ext) or self._is_spread_out(func.inner)
             compiled = entry(frame.module, frame.unit)
             compiled.guards += self.roots.as_whole(func)
             args = [as_input(given) for given in args]
