@@ -193,12 +193,16 @@ def _advice(failure: Failure | None, tried: Job) -> str:
     }.get(failure.type, "")
 
 
+# What to do about a part that an installed package lacks.
+FITTING = "install the version of {} that the code was written for"
+
+
 def _how_to_have(failure: Failure) -> str:
     """What to do about a module that cannot be found, after a semicolon. A part of a package is looked for where the
     package is there: it is of another version."""
     found = re.search(r"named '(\w+)(\.?)", failure.message)
     if found and found[2]:
-        return f"; install the version of {found[1]} that the code was written for, or {NAME_ANOTHER}"
+        return f"; {FITTING.format(found[1])}, or {NAME_ANOTHER}"
     command = how_to_install([found[1]] if found else [])
     return f"; install it{command and f' ({command})'}, or {NAME_ANOTHER}"
 
@@ -363,13 +367,18 @@ class _Told:
         self.ran = False  # whether anything was run
         self.made: list[str] = []  # for what inputs were made up, and which
         self.left: list[Mapping[str, str]] = []  # what has none, why, and what to write
-        self.lacking: list[str] = []  # packages that are not installed
+        self.lacking: list[str] = []  # packages that are not installed, and parts that installed ones lack
 
     def notes(self) -> list[str]:
         """What became of the things in a file, each note of all of them."""
         found = [f"{self.where}: verified with made-up inputs: {', '.join(self.made)}"] if self.made else []
         if self.lacking:
-            ways = [*filter(None, [how_to_install(self.lacking)]), "--python PATH names another interpreter"]
+            parts = dict.fromkeys(one.partition(".")[0] for one in self.lacking if "." in one)
+            ways = [
+                *filter(None, [how_to_install(self.lacking)]),
+                *map(FITTING.format, parts),
+                "--python PATH names another interpreter",
+            ]
             found.append(
                 f"{self.where}: not installed: {', '.join(self.lacking)} ({'; '.join(ways)}); what uses that is not run"
             )

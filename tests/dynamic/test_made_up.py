@@ -654,7 +654,7 @@ def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
     assert result.problems == []
     for said in (
         "not installed: not_there (--python PATH names another interpreter); what uses that is not run",
-        "Uses (no call of it ran, the nearest raised NotInstalled: it uses not_there.rearrange, and not_there is not",
+        "Uses (no call of it ran, the nearest raised NotInstalled: it uses not_there.rearrange, which is not",
         "Made (not_there.layers.drop.Base, which it is made of, is not installed)",
         "guarded (no call of it ran, the nearest raised NotInstalled: it uses not_there.decorator,",
         "checked (no call of it ran, the nearest raised NotInstalled: it uses not_there.registry.check,",

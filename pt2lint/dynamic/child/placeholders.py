@@ -34,7 +34,7 @@ class NotInstalled(ImportError):
 
 
 def _not_installed(name: str) -> NotInstalled:
-    return NotInstalled(f"it uses {name}, and {name.partition('.')[0]} is not installed")
+    return NotInstalled(f"it uses {name}, which is not installed")
 
 
 class _Kind(abc.ABCMeta):
