@@ -595,6 +595,21 @@ def test_programs_side_by_side_import_their_own_neighbours(
     )
 
 
+def test_a_module_called_like_one_of_pythons_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`utils/logging.py`, in a folder without an `__init__.py`, is `logging` for the files beside it alone."""
+    monkeypatch.chdir(tmp_path)
+    own = "import torch\n\n\ndef warning(x: torch.Tensor):\n    return x.item()\n"
+    head = "import logging\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+    use = head + "    {}logging.warning(x)\n    return x * 2\n"
+    files = {"utils/logging.py": own, "utils/run.py": use.format("x = x * "), "net/model.py": use.format("")}
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+    told = {("net/model.py", 7, "PTB102"), ("utils/logging.py", 5, "PTB103")}
+    for given in (list(files), list(files)[::-1]):
+        assert {(f.path, f.line, f.code) for f in lint(given, Settings(roots="explicit")).findings} == told
+
+
 @pytest.mark.parametrize("other", ["baseline", "zoo/other"])
 @pytest.mark.parametrize("deep", ["exp", "exp/long"])
 def test_a_file_below_a_script_imports_from_where_that_is_run(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -243,8 +244,8 @@ class Project:
     def home(self, folders: tuple[str, ...], top: str) -> str:
         """What a file that imports from `folders` means by a top-level module: its own neighbour, where several
         programs in one tree have a `model.py` each, or what lies beside a script in a folder around it. "3@model" is
-        the one below the fourth of all folders that are imported from. Of "..", it is the package two folders above
-        the first."""
+        the one below the fourth of all folders that are imported from. Python's own `logging` is somebody's
+        `utils/logging.py` for the files in `utils` alone. Of "..", it is the package two folders above the first."""
         if top.startswith("."):
             return self._package_over(folders[0], len(top))
         if len(self._roots) < 2 or folders[0] not in self._roots:
@@ -254,7 +255,10 @@ class Project:
             own = next((each for each in folders if _holds(each, top)), None)
             if own is None and (top in self._own or top in self._around):
                 own = next((each for each in self._scripts_over(folders[0]) if _holds(each, top)), None)
-            other = own is not None and next(each for each in self._roots if _holds(each, top)) != own
+            other = own is not None and (
+                top in sys.stdlib_module_names
+                or next(each for each in self._roots if _holds(each, top)) != own
+            )
             self._homes[key] = f"{self._roots.index(own)}@{top}" if own is not None and other else top
         return self._homes[key]
 
@@ -373,6 +377,8 @@ class Project:
         below, name = self._below(name)
         relative = name.replace(".", os.sep)
         top = name.split(".", 1)[0]
+        if not below and len(self._roots) > 1 and top in sys.stdlib_module_names:
+            return None
         for root in below or [*self._roots, *self._around.get(top, ())]:
             if top not in self._own and (top in NEVER_OURS or _holds_installed(root)):
                 continue  # what is installed beside the project is not the project's, torch least of all
@@ -421,6 +427,8 @@ class Project:
 
     def is_first_party(self, qualified: str) -> bool:
         top, _, below = qualified.partition(".")
+        if len(self._roots) > 1 and top in sys.stdlib_module_names:
+            return False  # of those who mean their own neighbour it has another name (`home`)
         if self.find(top) is not None or self._is_folder(top):
             return True
         around = self._around.get(top, ()) if below else ()
