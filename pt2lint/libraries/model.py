@@ -162,6 +162,7 @@ ROLES = {
     "array type": "the type of NumPy's arrays",
     "warns": "tells the user that something is not as it should be",
     "asks for the next": "gives the next item of an iterator",
+    "refuses symbolic flags": "takes no flag that is a test of a size which has become a symbol",
     "goes over items": "goes over the items of its arguments, in Python",
     "counts items": "gives items with their number before them",
     "writes files": "writes a file, or makes a folder",

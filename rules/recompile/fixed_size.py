@@ -4,6 +4,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
@@ -28,6 +29,10 @@ class FixedSize(Rule):
     a symbol). Then each size is compiled again, also with `dynamic=True`, and after 8 of them the function runs without
     being compiled. Which of two ways is taken for a size (`if n % 4:`, `if x.numel() == 0:`) is compiled once for
     each.
+
+    A test of a size that `F.scaled_dot_product_attention` is given (`is_causal=n > 1`) is a symbol, too, once sizes
+    have changed, and the function takes none: from then on the graph ends there (GB0112). `True if n > 1 else False`
+    decides while tracing.
 
     A note, as nothing here says that the size changes. Compute with the whole tensor instead, leave strings to code
     that is not compiled, pad in any case, and ask for what is empty where the function is called.
@@ -87,6 +92,13 @@ class FixedSize(Rule):
                 f"{self.quote(node)} makes the size of `{size}` a constant, as {UNROLLED[how]}: each other size is "
                 "compiled again, up to the limit of 8"
             )
+        elif how == "flag":
+            what = (
+                f"{self.quote(node)} is a symbol once sizes of `{size}` have changed, which the function does not "
+                "take: the graph then ends here"
+            )
+            self.report(node, op, what, fixes=[told("Decide while tracing: `True if ... else False`")])
+            return
         else:
             what = (
                 f"{self.quote(node)} decides what is compiled: where it comes out otherwise, for another size of "

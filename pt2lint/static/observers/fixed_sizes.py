@@ -104,8 +104,9 @@ class FixedSizes:
             self.note(source, frame, "items", rows[0].id)
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
-        """`self.log(f"start of {n}")`: a text of a size, given to a function of the project."""
-        if not isinstance(func, Func) or not frame.module.linted:
+        """`self.log(f"start of {n}")`: a text of a size, given to a function of the project; `is_causal=n > 1`."""
+        refuses = isinstance(func, Ext) and "refuses symbolic flags" in self.at.models.of(func.name).roles
+        if not (refuses or isinstance(func, Func)) or not frame.module.linted:
             return
         definition = self.at.functions.running()
         if definition is None:
@@ -113,8 +114,10 @@ class FixedSizes:
         if not self.is_step(definition, frame) or not self.at.notebook.listens("fix size", frame):
             return
         given = {p.arg for p in parameters_in(definition.args)}
-        for argument in node.args:
-            if isinstance(argument, ast.JoinedStr):
+        for argument in (*node.args, *(k.value for k in node.keywords if refuses)):
+            if refuses and (size := _tested(argument, definition, given)):
+                self.note(argument, frame, "flag", size)
+            elif isinstance(argument, ast.JoinedStr) and not refuses:
                 self.written(argument, definition, given, frame)
 
     def is_step(self, definition: FunctionNode, frame: Frame) -> bool:
@@ -227,6 +230,24 @@ def _size(node: ast.expr, definition: FunctionNode, given: set[str], depth: int 
             return _shape(value, definition, given)
         return _size(value, definition, given, depth + 1)
     return ""
+
+
+def _tested(node: ast.expr, definition: FunctionNode, given: set[str], depth: int = 0) -> str:
+    """The tensor whose size decides a truth value that is handed on: `n > 1`, `mask is None and n > 1` (of `n > 1 and
+    mask is None` only what Python knows is handed on), or a name for one; "" where none does."""
+    if isinstance(node, ast.BoolOp):
+        return _tested(node.values[-1], definition, given, depth)
+    if isinstance(node, ast.Compare):
+        sides = (node.left, *node.comparators)
+        return next((size for side in sides if (size := _size(side, definition, given))), "")
+    if not isinstance(node, ast.Name) or depth > MAX_DEPTH:
+        return ""
+    made = [part.value for part in parts(definition, ast.Assign) if _is_named(part, node.id)]
+    return _tested(made[0], definition, given, depth + 1) if len(made) == 1 else ""
+
+
+def _is_named(statement: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in statement.targets)
 
 
 def _shape(node: ast.expr, definition: FunctionNode, given: set[str]) -> str:
