@@ -662,6 +662,30 @@ def test_what_needs_no_package_that_is_missing_is_run(project: Project) -> None:
         assert any(said in note for note in result.notes), result.notes
 
 
+def test_what_is_made_of_a_protocol_and_of_a_missing_package_stops_nothing(project: Project) -> None:
+    text = """
+        from typing import Protocol
+
+        import not_there
+        import torch
+
+        class Sized(Protocol):
+            def size(self) -> int: ...
+
+        class Kept(torch.nn.Module, Sized, not_there.Mixin):
+            def forward(self, x):
+                return x * 2
+
+        class Net(torch.nn.Module, Sized):
+            def forward(self, x):
+                print(x.shape)
+                return x + 1
+    """
+    result = project.verify(project.write("parts.py", text), further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert not result.problems
+
+
 def test_without_a_gpu_what_asks_for_one_runs_on_the_cpu(project: Project) -> None:
     """What asks whether there is one, and what compares a device, is left as it is."""
     text = """

@@ -8,7 +8,6 @@ asks whether a package is there is told the truth.
 
 from __future__ import annotations
 
-import abc
 import ast
 import functools
 import importlib.abc
@@ -21,7 +20,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 # What torch has, and what it looks for to see what it can do.
 OF_TORCH = {"torch", "torchgen", "functorch", "triton", "numpy"}
@@ -37,8 +36,8 @@ def _not_installed(name: str) -> NotInstalled:
     return NotInstalled(f"it uses {name}, which is not installed")
 
 
-class _Kind(abc.ABCMeta):
-    """The class of placeholders, which are classes, so that others can be made of them."""
+class _Kind(type(Protocol)):  # type: ignore[misc]
+    """The class of placeholders, which are classes, so that others can be made of them, and of protocols besides."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         decorated = args[0] if len(args) == 1 and not kwargs else None
@@ -63,7 +62,11 @@ class _Kind(abc.ABCMeta):
 
 
 def _placeholder(name: str) -> Any:
-    body = {"_name": name, "__init_subclass__": classmethod(lambda cls, **options: None)}
+    body = {
+        "_name": name,
+        "_is_protocol": False,
+        "__init_subclass__": classmethod(lambda cls, **options: None),
+    }
     return _Kind(name.rpartition(".")[2], (), body)
 
 
