@@ -290,10 +290,11 @@ def summary(report: Report, style: Style = lambda text, name: text) -> str:
             f" ({judged})" if judged else ""
         )
         text += "."
-    # What each way to run it again writes: --verify --fix what was proven, and was no workaround.
+    # What each way to run it again writes: --verify --fix what was proven, and was no workaround; none of them anything
+    # in code that no model calls.
     fixable = {"--verify --fix": 0, "--fix": 0, "--fix --unsafe-fixes": 0}
     for finding in counting:
-        usable = [fix for fix in finding.fixes if fix.is_usable]
+        usable = [fix for fix in finding.fixes if fix.is_usable and not finding.is_of_uncalled]
         if any(fix.is_proven_repair for fix in usable):
             fixable["--verify --fix"] += 1
         elif any(fix.applicability == "safe" for fix in usable):

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 import pt2lint.report
-from pt2lint.finding import Fix, Problem, Step
+from pt2lint.finding import UNCALLED, Fix, Problem, Step
 from pt2lint.report import page, render
 from pt2lint.report.place import Place
 from pt2lint.report.text import statistics
@@ -29,6 +29,13 @@ def test_text_shows_place_code_source_flow_and_fix() -> None:
         "\n"
         "Found 1 finding in 2 files. 1 can be fixed with --fix.\n"
     )
+
+
+def test_what_fixing_leaves_as_it_is_does_not_count_as_fixable() -> None:
+    """Code that no model calls: `--fix` does not touch it, with `--notes` either."""
+    uncalled = replace(ITEM, severity="note", note=UNCALLED)
+    shown = render("text", replace(report(ITEM, uncalled), show_notes=True))
+    assert shown.endswith("Found 2 findings in 2 files. 1 can be fixed with --fix.\n")
 
 
 def test_what_is_told_by_hand_says_so_once() -> None:
