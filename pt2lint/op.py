@@ -112,8 +112,9 @@ Names of operations:
                     size; details: "how" ("number", "item")
 - `decide by number`  a `forward` is given a number and does what makes it a constant of the graph, or hands it to what
                     does; at its name there; details: "use" (pt2lint.static.observers.uses), "at", where, and "name"
-- `fix size`        the size of an argument of a compile root becomes a constant of the graph, or decides which one is
-                    made; details: "how" ("range", "items", "length", "text", "decides"), and "size", the argument
+- `fix size`        the size of an argument of a compile root becomes a constant of the graph, decides which one is
+                    made, or a test of it is given to what takes no symbol; details: "how" ("range", "items", "length",
+                    "text", "decides", "flag"), and "size", the argument
 - `attribute of compiled`  an attribute of a compiled module is read; details: "name", "self" (the module), for a
                     method of the project "method": what it does ("calls self", "calls LAYER", ""), "part" for a
                     module in it, "aware" in a file that mentions `_orig_mod` ("of the module" that is

@@ -4,6 +4,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
@@ -85,6 +86,7 @@ class FixedSize(Rule):
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         how, size = op.detail("how"), op.detail("size")
+        fixes: list[Fix] = []
         if observes(self.function, node):
             return
         if how in UNROLLED:
@@ -97,11 +99,10 @@ class FixedSize(Rule):
                 f"{self.quote(node)} is a symbol once sizes of `{size}` have changed, which the function does not "
                 "take: the graph then ends here"
             )
-            self.report(node, op, what, fixes=[told("Decide while tracing: `True if ... else False`")])
-            return
+            fixes = [told("Decide while tracing: `True if ... else False`")]
         else:
             what = (
                 f"{self.quote(node)} decides what is compiled: where it comes out otherwise, for another size of "
                 f"`{size}`, it is compiled once more"
             )
-        self.report(node, op, what)
+        self.report(node, op, what, fixes=fixes)
