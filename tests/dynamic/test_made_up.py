@@ -774,6 +774,35 @@ def test_a_condition_on_an_optional_parameter_is_met(project: Project) -> None:
     ]
 
 
+def test_a_parameter_that_is_compared_with_words_is_given_each_that_matters(project: Project) -> None:
+    path = project.write(
+        "modes.py",
+        """
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, mode):
+                if mode == "norm":
+                    print(1)  # HERE
+                    return x - 1
+                elif mode in ("denorm", "back"):
+                    print(2)  # HERE
+                    return x + 1
+                raise NotImplementedError
+        """,
+    )
+    conditions = [("mode == 'norm'",), ("mode == 'denorm'",)]
+    project.findings = [
+        replace(each, when=when) for each, when in zip(project.findings, conditions, strict=True)
+    ]
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed", "confirmed"]
+    assert [sorted(each.evidence["targets"]) for each in result.findings] == [
+        ["Net (eval)", "Net (train)"],
+        ["Net with mode (eval)", "Net with mode (train)"],
+    ]
+
+
 def test_the_step_of_an_optimizer_is_run_from_its_first_one_on(project: Project) -> None:
     path = project.write(
         "optimizers.py",

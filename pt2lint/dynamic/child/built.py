@@ -390,7 +390,7 @@ def _uses(cls: Any) -> dict[str, Any]:
     seen: dict[str, Any] = {name: 2 for node in ast.walk(_tree(cls)) for name in _gone_through(node)}
     words: dict[str, str] = {}
     for node in ast.walk(_tree(cls)):
-        for name, word in _compared(node):
+        for name, word in compared(node):
             words.setdefault(name, word)
     seen.update(words)
     seen.update(dict.fromkeys(called, Passed))
@@ -531,11 +531,12 @@ def _maybe_none(cls: Any) -> set[str]:
     }
 
 
-def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """A name with the first word that it is compared with: `mode == "mean"`, `mode in ("mean", "sum")`."""
+def compared(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """A name with each word that it is compared with: `mode == "mean"`, `mode in ("mean", "sum")`."""
     if isinstance(node, ast.Compare) and isinstance(node.left, (ast.Name, ast.Attribute)):
-        words = [each.value for each in ast.walk(node.comparators[0]) if isinstance(each, ast.Constant)]
-        yield from ((ast.unparse(node.left), word) for word in words[:1] if isinstance(word, str))
+        for each in getattr(node.comparators[0], "elts", node.comparators[:1]):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                yield ast.unparse(node.left), each.value
 
 
 def _gone_through(node: ast.AST) -> Iterator[str]:

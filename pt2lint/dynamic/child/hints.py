@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from .built import compared
+
 _SHAPE = re.compile(r"[\[(]((?:\s*\w+(?:\s*\*\s*\w+)*\s*,)+(?:\s*\w+(?:\s*\*\s*\w+)*)?\s*)[\])]")
 _NO_DIMENSION = {
     "optional",
@@ -33,7 +35,8 @@ _EINOPS = ("rearrange", "reduce", "repeat")
 
 class Hints:
     """Of the parameters of a function, by name: `asked` the words asked of it as of a dictionary, `each` those asked so
-    of its elements, `attributes` those read of it that no tensor has; `called` those that are called. `shapes`, of
+    of its elements, `attributes` those read of it that no tensor has; `words` those that it is compared with; `called`
+    those that are called. `shapes`, of
     these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and einops patterns say them: each a
     tuple of names, numbers or products, "" for what is not said."""
 
@@ -43,6 +46,7 @@ class Hints:
         self.asked: dict[str, dict[str, None]] = {}
         self.each: dict[str, dict[str, None]] = {}
         self.attributes: dict[str, dict[str, None]] = {}
+        self.words: dict[str, dict[str, None]] = {}
         self.called: set[str] = set()
         try:
             text = textwrap.dedent(inspect.getsource(function))
@@ -77,6 +81,8 @@ class Hints:
     def _read_code(self, made: ast.FunctionDef) -> None:
         elements: dict[str, str] = {}  # what loops go over, by the name of the element
         for node in ast.walk(made):
+            for left, literal in compared(node):
+                self._add(self.words, left, literal)
             if isinstance(node, (ast.For, ast.comprehension)):
                 elements[ast.unparse(node.target)] = ast.unparse(node.iter)
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):

@@ -138,24 +138,28 @@ def targets(
 
 
 def _for_function(function: Any, given: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """What is given to a function besides: what it need not be given, and has not by default."""
+    """What is given to a function besides: what it has not by default, and words that it is not given first."""
     try:
         lines, first = inspect.getsourcelines(function)
         parameters = inspect.signature(function).parameters
     except (OSError, TypeError, ValueError):
         return
     seen: list[dict[str, Any]] = []
+    usual = {name: next(iter(words)) for name, words in Hints(function).words.items()}
     for values, places in given:
-        optional = {each: value for each, value in values if _need_not_be(parameters.get(each), value)}
-        if optional and optional not in seen and any(first <= line < first + len(lines) for line in places):
-            seen.append(optional)
-            yield optional
+        other = {each: value for each, value in values if _is_other(parameters.get(each), value, usual)}
+        if other and other not in seen and any(first <= line < first + len(lines) for line in places):
+            seen.append(other)
+            yield other
 
 
-def _need_not_be(parameter: inspect.Parameter | None, value: Any) -> bool:
-    """Whether a parameter has a default that is another than a value; None stands for any value but None."""
-    if parameter is None or parameter.default is parameter.empty:
+def _is_other(parameter: inspect.Parameter | None, value: Any, usual: dict[str, str]) -> bool:
+    """Whether a value is another than a parameter's default, or its first word where it has to be given; None stands
+    for any value but None."""
+    if parameter is None:
         return False
+    if parameter.default is parameter.empty:
+        return isinstance(value, str) and usual.get(parameter.name, value) != value
     return (
         parameter.default is None
         if value is None
@@ -310,6 +314,8 @@ def made_for(
             return [also[parameter.name]]
         if part.word is None and parameter.name in hints.called and not annotation_text(parameter):
             return [given_back]
+        if part.word is None and parameter.name in hints.words and annotation_text(parameter) in ("", "str"):
+            return [*hints.words[parameter.name]]
         said = hints.shapes.get(part.word or parameter.name, {})
         shaped = dict.fromkeys(sizes(dims, known, each, LENGTH, BATCH) for dims in said for each in free)
         optional = parameter.default is not parameter.empty and parameter.name not in also
