@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import os
 import re
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import libcst as cst
 
 from pt2lint.finding import Edit
+from pt2lint.packages import package_of
+from pt2lint.project.discover import SKIPPED
 
 _WORD = re.compile(r"\w+")
+MOST = 50_000  # files around, beyond which nobody looks who takes what
 
 
 def dead_imports(path: str, before: str, after: str) -> list[Edit]:
     """The edits that take out of `after` the imports at its top level whose names it no longer reads, and `before` did.
 
-    Imports of a package's `__init__` are for others, those under a condition or with a comment have a reason: they
-    stay.
+    Imports of a package's `__init__` are for others, and so are those that a file around takes from here; those under a
+    condition or with a comment have a reason: they stay.
     """
     if path.endswith("__init__.py"):
         return []
@@ -37,7 +44,8 @@ def dead_imports(path: str, before: str, after: str) -> list[Edit]:
             old = ast.parse(before)
         except (SyntaxError, ValueError):
             return []
-    gone = _read(old) - _read(new)
+    gone = imported & (_read(old) - _read(new))
+    gone -= _taken_elsewhere(path, gone)
     if not gone:
         return []
     lines = after.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -59,6 +67,44 @@ def dead_imports(path: str, before: str, after: str) -> list[Edit]:
                 )
                 whole.append(range(first, end))
     return [*edits, *(_cut(path, lines, one) for one in whole)]
+
+
+def _taken_elsewhere(path: str, names: set[str]) -> set[str]:
+    """Those of a module's names that files of its repository, or package, import from there or ask it for; all where
+    one does by `from module import *`."""
+    stem = re.escape(os.path.splitext(os.path.basename(path))[0])
+    import_from = re.compile(
+        rf"^[ \t]*from[ \t]+(?:[\w.]*\.)?{stem}[ \t]+import\b((?:[^\n\\(]|\\\n|\([^)]*\))*)", re.MULTILINE
+    )
+    asked = re.compile(rf"\b{stem}\.(\w+)")
+    found: set[str] = set()
+    for text in _around(path) if names else ():
+        if text is None:
+            return names
+        for match in import_from.finditer(text):
+            found.update(names if "*" in match[1] else _WORD.findall(match[1]))
+        found.update(asked.findall(text))
+        if names <= found:
+            break
+    return names & found
+
+
+def _around(path: str) -> Iterator[str | None]:
+    """The texts of the Python files of a file's repository, or where that is none of its package or folder; None where
+    they are too many."""
+    own = Path(path).absolute()
+    top = next((one for one in own.parents if (one / ".git").exists()), Path(package_of(str(own.parent))[1]))
+    seen = 0
+    for folder, below, files in os.walk(top):
+        below[:] = [one for one in below if not one.startswith(".") and one not in SKIPPED]
+        seen += len(files)
+        if seen > MOST:
+            yield None
+            return
+        for other in (Path(folder, name) for name in files if name.endswith(".py")):
+            if other != own:
+                with contextlib.suppress(OSError):
+                    yield other.read_text("utf-8", "replace")
 
 
 def _read(tree: ast.Module) -> set[str]:

@@ -323,6 +323,30 @@ def test_a_dead_import_goes_with_the_blank_lines_that_it_parted(
     assert done.texts[str(path)][1].startswith((expected + "\n\nclass M").replace("\n", end))
 
 
+@pytest.mark.parametrize(
+    ("other", "goes"),
+    [
+        ("from m import *\n", False),
+        ("from .m import (\n    M,\n    copy,\n)\n", False),
+        ("from own.m import M, \\\n    copy\n", False),
+        ("import m\n\nm.copy.copy([])\n", False),
+        ("import copy\nfrom m import M\n", True),
+        ("from am import *\nfrom m.other import *\n", True),
+    ],
+)
+@pytest.mark.parametrize("place", ["n.py", "own/n.py"])
+def test_an_import_that_another_file_takes_from_here_stays(
+    tmp_path: Path, other: str, goes: bool, place: str
+) -> None:
+    path = tmp_path / "m.py"
+    text = "import copy\n\nimport torch\n" + TAKES
+    path.write_text(text)
+    (tmp_path / "own").mkdir()
+    (tmp_path / place).write_text(other)
+    done = fix_findings(findings(path, text), "unsafe")
+    assert ("import copy" in done.texts[str(path)][1]) != goes
+
+
 def test_what_takes_dead_imports_out_is_checked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An edit that takes more than it says is not made; the fix is."""
     greedy = Edit("m.py", 1, 1, 3, 1, "", replaces=((1, 1, 1, 12),))
