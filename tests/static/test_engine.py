@@ -957,3 +957,46 @@ def test_a_call_of_an_object_of_either_of_two_classes_is_told_once() -> None:
         "    @torch.compile\n    def step(self):\n        self.optimizer.step()\n"
     )
     assert [f.code for f in findings(source)] == ["PTB165"]
+
+
+def test_a_file_that_does_not_parse_costs_none_that_imports_it(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "broken.py": """
+import torch
+from torch import nn
+
+class nn.Broken(nn.Module):
+    pass
+
+class Block(nn.Module):
+    def forward(self, x, mask=None):
+        return x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        return self.block(self.block(x), mask)
+""",
+            "m.py": """
+import torch
+import broken
+
+@torch.compile
+def f(x: torch.Tensor):
+    return x * x.max().item()  # PTB103
+
+def run(x: torch.Tensor):
+    model = torch.compile(broken.Net())
+    return model(x, x.int())
+""",
+        },
+    )
+    linted = lint([str(tmp_path / name) for name in ("broken.py", "m.py")], Settings())
+    assert [(f.line, f.code) for f in linted.findings] == [(7, "PTB103")]
+    (problem,) = linted.problems
+    assert problem.message.startswith("does not parse")

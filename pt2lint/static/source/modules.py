@@ -10,7 +10,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -211,7 +210,7 @@ class Module:
 
     @property
     def tree(self) -> ast.Module:
-        """The whole file, parsed: whoever walks it depends on all that it defines. Raises what `ast.parse` raises."""
+        """The whole file, parsed: whoever walks it depends on all that it defines."""
         self._defines(DEFINITIONS)
         self._defines(IMPORTS)
         return self._tree
@@ -222,7 +221,12 @@ class Module:
 
     @cached_property
     def _tree(self) -> ast.Module:
-        tree = self._parse(self._source, self.path)
+        try:
+            tree = self._parse(self._source, self.path)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            if self.whole:  # to be told of
+                raise
+            tree = ast.Module([], [])  # of what only is imported, the parts that parse are all there is
         self.reads.watch(tree.body, self.path)
         return tree
 
@@ -309,10 +313,9 @@ class Module:
             self.reads.watch(found, self.path)
             return statement
         except (SyntaxError, ValueError):
-            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                for one in flat(self._tree.body):
-                    if one.lineno >= part.first and getattr(one, "name", part.name) == part.name:
-                        return one
+            for one in flat(self._tree.body):
+                if one.lineno >= part.first and getattr(one, "name", part.name) == part.name:
+                    return one
         stub = {"class": f"class {part.name}: pass", "function": f"def {part.name}(*args, **more): raise"}
         return ast.parse(stub.get(part.kind, f"{part.name} = unknown")).body[0]
 
