@@ -53,24 +53,72 @@ class Notebook:
 
     def with_text(self, text: str) -> str:
         """The .ipynb file with the changed code in its cells; raises ValueError where a cell got lost."""
-        document = json.loads(self.source)
-        cells = [cell for cell in document["cells"] if cell.get("cell_type") == "code"]
+        cells = [cell for cell in json.loads(self.source)["cells"] if "source" in cell]
+        spans = _sources(self.source)
         before, *parts = _split(text)
-        if len(parts) != len(cells):
+        code = [at for at, cell in enumerate(cells) if cell.get("cell_type") == "code"]
+        if len(parts) != len(code) or len(spans) != len(cells):
             raise ValueError("the change does not keep to its cell")
         if before and parts:  # an import put above everything goes into the first cell
             parts[0] = before + parts[0]
-        for cell, part, old in zip(cells, parts, _split(self.text)[1:], strict=True):
-            if part == old:
-                continue
-            code = "".join(_unmasked(line) for line in part.removesuffix("\n").splitlines(keepends=True))
-            code = code if _joined(cell).endswith("\n") else code.rstrip("\n")
-            cell["source"] = code.splitlines(keepends=True) if isinstance(cell["source"], list) else code
-        indent = re.match(r"\{\n?(\s*)", self.source)
-        spaces = len(indent[1]) if indent and "\n" in self.source[: indent.end()] else None
-        ascii_only = self.source.isascii()
-        end = "\n" if self.source.endswith("\n") else ""
-        return json.dumps(document, indent=spaces, ensure_ascii=ascii_only) + end
+        made, done = "", 0
+        for at, part, old in zip(code, parts, _split(self.text)[1:], strict=True):
+            if part != old:
+                new = "".join(_unmasked(line) for line in part.removesuffix("\n").splitlines(keepends=True))
+                new = new if _joined(cells[at]).endswith("\n") else new.rstrip("\n")
+                start, end = spans[at]
+                made += self.source[done:start] + self._written(
+                    new, cells[at]["source"], self.source[start:end]
+                )
+                done = end
+        return made + self.source[done:]
+
+    def _written(self, code: str, old: str | list[str], text: str) -> str:
+        """A cell's code as the file has the old one, whose JSON is `text`: lines that stay are written as they were."""
+        places = [one for one in _JSON.finditer(text) if one[0][0] == '"']
+        known = {json.loads(one[0]): one[0] for one in places}
+
+        def dumped(line: str) -> str:
+            made = json.dumps(line, ensure_ascii=self.source.isascii())
+            # Colab writes these so.
+            return made.replace("<", "\\u003c").replace(">", "\\u003e") if "\\u003c" in self.source else made
+
+        if isinstance(old, str):
+            return dumped(code)
+        lines = [known.get(line) or dumped(line) for line in code.splitlines(keepends=True)]
+        if not lines:
+            return "[]"
+        begin, end = (text[: places[0].start()], text[places[-1].end() :]) if places else ("[", "]")
+        between = text[places[0].end() : places[1].start()] if len(places) > 1 else "," + (begin[1:] or " ")
+        return begin + between.join(lines) + end
+
+
+# A text, or what parts values.
+_JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}:]')
+
+
+def _sources(data: str) -> list[tuple[int, int]]:
+    """Where the file has what each cell's `"source"` is, in order."""
+    found: list[tuple[int, int]] = []
+    path: list[str] = []  # the name that is being given a value, "[" in a list
+    last, before, start = "", "", 0
+    for one in _JSON.finditer(data):
+        mark = one[0]
+        if mark == ":":
+            path[-1] = last
+        elif mark in ("[", "{"):
+            start = one.start() if path == ["cells", "[", "source"] else start
+            path.append(mark)
+        elif mark in ("]", "}"):
+            path.pop()
+            if path == ["cells", "[", "source"]:
+                found.append((start, one.end()))
+        elif before == ":" and path == ["cells", "[", "source"]:
+            found.append(one.span())
+        else:
+            last = json.loads(mark)
+        before = mark
+    return found
 
 
 def read_notebook(data: str) -> Notebook:

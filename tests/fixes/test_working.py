@@ -920,15 +920,14 @@ def f(x, k: int = 0, loud: bool = True):
     return x * scale
 """
     new = fixed(tmp_path, text)
-    assert new.partition("    if loud:")[2] == (
-        """
-        if not torch.compiler.is_compiling():
-            top = 100 * x.max().item()
+    assert new.partition("    if loud")[2] == (
+        """ and not torch.compiler.is_compiling():
+        top = 100 * x.max().item()
 
-            print("top", top)
-            low = x.min().item()
-            # the least
-            print("low", low)
+        print("top", top)
+        low = x.min().item()
+        # the least
+        print("low", low)
     if not torch.compiler.is_compiling():
         if k > 1:
             print("large", k)

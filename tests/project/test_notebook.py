@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pt2lint.project.notebook import read_notebook
+from pt2lint.project.notebook import read_notebook, trouble
 
 
 def notebook(*cells: str) -> str:
@@ -57,6 +57,36 @@ def test_a_cell_ends_as_it_did() -> None:
     text = book.text.replace("x = 1\n", "x = 1\n\nz = 3\n\n").replace("y = 2\n", "y = 3\n")
     changed = json.loads(book.with_text(text))
     assert ["".join(one["source"]) for one in changed["cells"]] == ["x = 1\n\nz = 3", "y = 3\n"]
+
+
+COLAB = json.loads(notebook("x = 1\nif x < 2:\n    x = 3", "y = 2\n"))
+COLAB["cells"].insert(0, {"cell_type": "markdown", "metadata": {"source": ["m"]}, "source": "<b>, "})
+COLAB["cells"][1]["outputs"] = [{"source": ["<p>"], "y": []}]
+
+
+@pytest.mark.parametrize("indent", [2, "\t", None])
+@pytest.mark.parametrize("parts", [None, (",", ":")])
+@pytest.mark.parametrize("escaped", [True, False])
+def test_what_no_fix_touches_stays_as_it_is_written(
+    indent: int | str | None, parts: tuple[str, str] | None, escaped: bool
+) -> None:
+    """Colab's notebooks write `<` as an escape."""
+
+    def written(document: object) -> str:
+        made = json.dumps(document, indent=indent, separators=parts).replace(": 5", ": 5e0")
+        return made.replace("<", "\\u003c").replace(">", "\\u003e") if escaped else made
+
+    book = read_notebook(written(COLAB))
+    after = json.loads(json.dumps(COLAB))
+    after["cells"][1]["source"] = ["x = 1\n", "if x < 4 > 1:\n", "    x = 3"]
+    after["cells"][2]["source"] = ["import torch\n", "y = 2\n"]
+    text = book.text.replace("x < 2", "x < 4 > 1").replace("y = 2", "import torch\ny = 2")
+    new = book.with_text(text)
+    if indent is None:  # one line: how its first cell parts lines is all that can be seen
+        assert json.loads(new) == json.loads(written(after))
+    else:
+        assert new == written(after)
+    assert trouble(book, new, text) is None
 
 
 @pytest.mark.parametrize(
