@@ -246,6 +246,18 @@ def may_be_number(value: cst.BaseExpression) -> bool:
     return isinstance(value, cst.Call) and called_name(value) in ("len", "int", "float", "max", "min")
 
 
+def ends_of(loop: Loop) -> list[cst.BaseExpression]:
+    """What a loop counts to: `steps` of `for n in range(steps)` and of `while n < steps`."""
+    if isinstance(loop, cst.While):
+        tests = loop.test.comparisons if isinstance(loop.test, cst.Comparison) else ()
+        return [t.comparator for t in tests if isinstance(t.operator, cst.LessThan | cst.LessThanEqual)]
+    over = loop.iter if isinstance(loop, cst.For) else None
+    while isinstance(over, cst.Call) and last_word(over) in THROUGH and over.args:
+        over = over.args[0].value
+    counts = isinstance(over, cst.Call) and called_name(over).endswith("range")
+    return [a.value for a in over.args] if isinstance(over, cst.Call) and counts else []
+
+
 def is_short(loop: Loop) -> bool:
     """Whether the loop is known to have no more than LIMIT turns."""
     if not isinstance(loop, cst.For):

@@ -16,6 +16,7 @@ from pt2lint.rule.loop_syntax import (
     bindings,
     called_name,
     dimension_after,
+    ends_of,
     free_names,
     given_in_pair,
     is_drawing,
@@ -79,6 +80,7 @@ class Turns:
         self.items: set[str] = set()
         self.decaying: set[str] = set()  # numbers that a turn multiplies or divides: `rate *= 0.9`
         self._made: dict[str, cst.BaseExpression] = {}
+        self._ends = [end for loop in self.loops for end in ends_of(loop)]
         for loop in self.loops:
             self._read(loop)
         if attributes and (self.parameters or not self.loops):
@@ -164,7 +166,7 @@ class Turns:
         value = self.meaning(value)
         if isinstance(value, cst.Name):
             return value.value in self.counts
-        if isinstance(value, cst.Attribute | cst.Subscript) and self.counted(value):
+        if isinstance(value, cst.Attribute | cst.Subscript | cst.Call) and self.counted(value):
             return True
         if isinstance(value, cst.BinaryOperation):
             plain = isinstance(value.operator, cst.Add | cst.Subtract | cst.Multiply)
@@ -179,7 +181,10 @@ class Turns:
         return False
 
     def counted(self, value: cst.BaseExpression) -> bool:
-        """Whether it is an attribute that counts, or an item that each turn adds to: `state["step"] += 1`."""
+        """Whether it is an attribute that counts, a method that makes a number of one (`self.rate()`), or an item that
+        each turn adds to: `state["step"] += 1`."""
+        if isinstance(value, cst.Call) and not value.args:
+            value = value.func
         if isinstance(value, cst.Attribute):
             return dotted(value) in self.counts
         return isinstance(value, cst.Subscript) and any(
@@ -427,7 +432,17 @@ class Turns:
         rest = [a.value for a in value.args if not isinstance(a.value, cst.Integer | cst.Float)]
         # `min(self.most, n / 100)`: what stays the same clips as a constant does.
         moving = [each for each in rest if not self._stays(each)] if len(rest) == 2 else rest
+        if called_name(value) == "min" and len(moving) == 1 and self._is_left_of(moving[0]):
+            return None
         return moving[0] if len(moving) == 1 else None
+
+    def _is_left_of(self, value: cst.BaseExpression) -> bool:
+        """`total - start`: of what is taken in parts of one size, it bounds the last part alone."""
+        return (
+            isinstance(value, cst.BinaryOperation)
+            and isinstance(value.operator, cst.Subtract)
+            and self.number(value.right)
+        )
 
     def _stays(self, value: cst.BaseExpression) -> bool:
         if isinstance(value, cst.Attribute):
@@ -442,8 +457,12 @@ class Turns:
         return False
 
     def of_counts_alone(self, value: cst.BaseExpression) -> bool:
-        """Whether the code shows that it is a number: no name is in it but those that count."""
+        """Whether the code shows that it is a number: nothing is in it but what counts, and what a loop counts to."""
         value = self.meaning(value)
+        if any(value.deep_equals(end) for end in self._ends):
+            return True
+        if isinstance(value, cst.BinaryOperation):
+            return self.of_counts_alone(value.left) and self.of_counts_alone(value.right)
         if isinstance(value, cst.Subscript) and (self.counted(value) or self.scaled(value)):
             return True
         if isinstance(value, cst.Call) and (

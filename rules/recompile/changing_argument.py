@@ -300,6 +300,8 @@ class ChangingArgument(CompiledCall):
         if self.is_fixed(op) and (turns.number(value) or turns.fraction(value)):
             return ""  # PTR207 tells it
         read = argument.use == "read" or (argument.use == "array" and not turns.number(value))
+        # What nothing is known of was given to be compiled: who gives it a number means it to be computed with.
+        read = read or (not op.detail("to") and are_numbers(word))
         if read and turns.are_any and self.is_another(argument, op, meaning, turns):
             return "is another number in every iteration"
         if read and word.startswith(("int", "unknown")) and turns.stepped(value):
@@ -354,7 +356,8 @@ class ChangingArgument(CompiledCall):
             # What the code itself compiles computes, and so does what is given a tensor.
             compiled = op.name == "call compiled" and not op.detail("named")
             computes = compiled or any("tensor" in str(given) for given in op.args.values())
-            return computes and turns.of_counts_alone(value) and turns.number(value)
+            changes = turns.number(value) or turns.fraction(value)
+            return computes and changes and turns.of_counts_alone(value)
         return (
             turns.picks(value)
             or turns.number(value)

@@ -76,10 +76,13 @@ class CompilePerCall(Rule):
     instead = MappingProxyType(
         {"": "Compile it once, at the top of the file or in `__init__`, and call that"}
     )
-    ops = ("call torch.compile", "call torch.compiler.compile")
+    ops = ("call torch.compile", "call torch.compiler.compile", "call compiled")
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "call compiled":
+            self.defined(node, op)
+            return
         if not isinstance(node, cst.Call) or not node.args:
             return
         parent = self.function.parent(node)
@@ -102,6 +105,29 @@ class CompilePerCall(Rule):
             f"`{self.text(node)}` runs at every {where}: it {cost}; compile once and keep the result",
             fixes=before_loop(self.function, node),
         )
+
+    def defined(self, node: cst.CSTNode, op: Op) -> None:
+        """The call of a function that a decorator compiles, which the function at hand defines anew at each call."""
+        function = enclosing_function(self.function, node)
+        if function is None or function.name.value not in CALLED_OFTEN or not isinstance(node, cst.Call):
+            return
+        made = [
+            one
+            for one in walk(function.body)
+            if isinstance(one, cst.FunctionDef) and one.name.deep_equals(node.func)
+        ]
+        uses = [one for one in names(function.body) if one.deep_equals(node.func)]
+        calls = [
+            one for one in uses if isinstance(p := self.function.parent(one), cst.Call) and p.func is one
+        ]
+        if len(made) == 1 and made[0].decorators and len(calls) == len(uses) - 1:
+            what = made[0].decorators[-1].decorator
+            self.report(
+                what,
+                op,
+                f"`{self.text(what)}` runs at every call of `{function.name.value}`, which defines "
+                f"`{made[0].name.value}` anew: it sets up the compiler each time; define it once, outside",
+            )
 
     def new_backend(self, node: cst.Call) -> bool:
         """Whether the call makes the backend: `backend=lambda ...`, `backend=partial(...)`."""

@@ -17,6 +17,43 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "what forward defines and a decorator compiles": """
+class Net(torch.nn.Module):
+    def forward(self, x):
+        @torch.compile  # PTR205
+        def scale(y):
+            return y * 2
+
+        @torch.compile
+        def kept(y):
+            return y * 3
+
+        def plain(y):
+            return y * 4
+
+        self.kept = kept
+        return scale(x) + kept(x) + plain(x)
+
+def make():
+    @torch.compile
+    def scale(y):
+        return y * 2
+
+    return scale(torch.ones(3))
+""",
+    "a number that what comes from elsewhere is given": """
+class Runner:
+    def __init__(self, model):
+        self.model = torch.compile(model)
+        self.most = 3
+        self.steps = 0
+
+    def step(self, x):
+        self.steps += 1
+        part = self.steps / 100
+        self.model(x, part=part)  # PTR220
+        self.model(x, torch.tensor(part), self.most)
+""",
     "batches that a generator pads": """
 def batches(rows):
     for at in range(0, len(rows), 3):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.said import told_place
@@ -178,6 +178,7 @@ class NumberedBlocks:
             if isinstance(part, ast.Attribute) and is_name(part.value, me)
         }
         state = self.at.objects.state(self.at.objects.instance(cls))
+        kept = {attribute: value.id for attribute, value in cls.layers() if isinstance(value, ast.Name)}
         for attribute, value in cls.layers():
             held = state.get(attribute)
             layer = isinstance(held, Instance) and held.cls is None and held.external is not None
@@ -187,7 +188,7 @@ class NumberedBlocks:
                 or not (layer or isinstance(held, Tensor))
             ):
                 continue
-            for name in _places(value):
+            for name in _places(value, kept):
                 if name not in given or self.made_alike(cls, name):
                     continue
                 place = told_place(cls.module.path, value.lineno)
@@ -314,13 +315,16 @@ def _given(cls: ClassInfo, call: ast.Call, names: set[str]) -> Iterator[str]:
             yield parameter
 
 
-def _places(value: ast.expr) -> Iterator[str]:
-    """The names that a call, and calls in it, are given by place: sizes are."""
+def _places(value: ast.expr, kept: Mapping[str, str]) -> Iterator[str]:
+    """The names that a call, and calls in it, are given by place, as they are or multiplied: sizes are. Attributes are
+    kept under the names of parameters (`self.width = width`)."""
     if isinstance(value, ast.Name):
         yield value.id
-    elif isinstance(value, ast.Call):
-        for argument in value.args:
-            yield from _places(argument)
+    elif isinstance(value, ast.Attribute) and is_name(value.value, "self") and value.attr in kept:
+        yield kept[value.attr]
+    elif isinstance(value, (ast.Call, ast.BinOp)):
+        for part in value.args if isinstance(value, ast.Call) else (value.left, value.right):
+            yield from _places(part, kept)
 
 
 def _is_made_of(value: ast.expr, names: set[str]) -> bool:

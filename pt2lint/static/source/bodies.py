@@ -19,6 +19,7 @@ from pt2lint.static.source.nodes import (
     is_range,
     last_word,
     own_name,
+    parameters_in,
     unread_parts,
     walk,
     with_inner,
@@ -159,7 +160,8 @@ def _does(method: FunctionNode) -> Does:
 
 class Counting(NamedTuple):
     """`counted` are the attributes that a method adds a whole number to, or sets to the number of a loop's turn;
-    `shown` those in what it returns at its end, where it is a property: `return self._step`."""
+    `shown` those in what it returns at its end, where it is a property (`return self._step`), or that a method without
+    parameters computes a number of (`return min(1.0, self._step / 100)`)."""
 
     method: str
     counted: frozenset[str]
@@ -186,9 +188,27 @@ def counting(method: FunctionNode) -> Counting:
             counted.add(target.attr)
     last = method.__dict__["body"][-1]
     is_property = any(is_name(d, "property") for d in method.decorator_list)
-    returned = last.value if is_property and isinstance(last, ast.Return) else None
-    shown = (part.attr for part in ast.walk(returned) if isinstance(part, ast.Attribute)) if returned else ()
-    return Counting(method.name, frozenset(counted), frozenset(shown))
+    returned = last.value if isinstance(last, ast.Return) else None
+    schedules = (
+        isinstance(returned, ast.expr) and len(parameters_in(method.args)) == 1 and _computes(returned)
+    )
+    shown = ast.walk(returned) if returned is not None and (is_property or schedules) else ()
+    return Counting(
+        method.name,
+        frozenset(counted),
+        frozenset(part.attr for part in shown if isinstance(part, ast.Attribute)),
+    )
+
+
+def _computes(value: ast.expr) -> bool:
+    """Whether it is arithmetic with attributes, names and numbers, clipped or of `math`."""
+    if isinstance(value, ast.BinOp):
+        return _computes(value.left) and _computes(value.right)
+    if isinstance(value, ast.Call):
+        home = value.func.value if isinstance(value.func, ast.Attribute) else value.func
+        known = isinstance(home, ast.Name) and home.id in ("min", "max", "float", "round", "math")
+        return known and not value.keywords and all(map(_computes, value.args))
+    return isinstance(value, (ast.Name, ast.Attribute, ast.Constant))
 
 
 def puts(function: FunctionNode, name: str) -> list[ast.Call]:

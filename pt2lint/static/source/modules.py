@@ -99,7 +99,12 @@ class ClassInfo:
         self.module.asked("counting", f"{self.name} self")
         if self._counting is None:
             methods = _saying(self.methods, "+=", "range", "property")  # what tells any of it
-            self._counting = [counting(method) for method in methods]
+            found = [counting(method) for method in methods]
+            named = {f".{name}" for one in found for name in one.counted}
+            more = (
+                [method for method in _saying(self.methods, *named) if method not in methods] if named else ()
+            )
+            self._counting = [*found, *(counting(method) for method in more)]
         return self._counting
 
     def layers(self) -> list[tuple[str, ast.expr]]:

@@ -14,6 +14,17 @@ class Norm(torch.nn.Module):
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + self.eps) * self.weight
 
 
+class Up(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+        self.up = torch.nn.Linear(self.size, 2 * self.size)
+
+    @torch.compile  # PTR226 in lift
+    def lift(self, x):
+        return self.up(x)
+
+
 class Alike(torch.nn.Module):
     def __init__(self, size):
         super().__init__()
@@ -38,4 +49,5 @@ class Whole(torch.nn.Module):
 def run():
     for x in [torch.ones(2, size) for size in range(4, 16)]:
         Norm(x.shape[1])(x)
+        Up(x.shape[1]).lift(x)
     Whole()(torch.ones(2, 4))
