@@ -332,3 +332,40 @@ if __name__ == "__main__":
     paths = [str(path) for path in sorted(tmp_path.iterdir())]
     found = lint(paths, Settings(root_names=("s9:train",))).findings
     assert "PTB189" in {f.code for f in found}
+
+
+LOSS = """
+import torch
+from torch import nn
+
+
+class Loss(nn.Module):
+    def forward(self, pred, target, mask{annotation}):
+        mask = mask.detach()
+        return (pred[mask] - target[mask]).mean()
+
+
+def main(loader, model):
+    criterion = Loss()
+    for images, depth, valid in loader:
+        criterion(model(images), depth, {given}).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "codes"),
+    [
+        ("", "valid.bool()", {"PTB120"}),
+        ("", "valid.long()", set()),
+        ("", "valid", set()),
+        (": torch.Tensor", "valid.bool()", {"PTB120"}),
+    ],
+)
+def test_what_the_program_passes_to_a_module_that_is_named(
+    annotation: str, given: str, codes: set[str], tmp_path: Path
+) -> None:
+    """The script calls the module with values of a loop over what nobody knows, used there as tensors are."""
+    path = tmp_path / "m.py"
+    path.write_text(LOSS.format(annotation=annotation, given=given))
+    found = lint([str(path)], Settings(roots="explicit", root_names=("m.Loss.forward",))).findings
+    assert {f.code for f in found} == codes

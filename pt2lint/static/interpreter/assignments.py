@@ -37,7 +37,7 @@ class Assignments:
 
     def assign(self, target: ast.expr, value: Value, env: Env, frame: Frame) -> None:
         if isinstance(target, ast.Name):
-            if value is UNKNOWN and frame.region and self.at.functions.active:
+            if value is UNKNOWN and self.at.functions.active:
                 value = self.at.functions.usage.of_local(target, frame)
             env[target.id] = value
             if target.id in frame.globals or target.id in frame.nonlocals:

@@ -15,7 +15,19 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import placed, unit_of, walk
 from pt2lint.static.source.reads import with_aliases
-from pt2lint.static.values import NO_CONST, NONE, UNKNOWN, Func, Instance, Py, Value, is_none, join, options
+from pt2lint.static.values import (
+    NO_CONST,
+    NONE,
+    UNKNOWN,
+    Func,
+    Instance,
+    Py,
+    Tensor,
+    Value,
+    is_none,
+    join,
+    options,
+)
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -44,9 +56,12 @@ class Passed:
 
     def parameter(self, func: Func, name: str, value: Value) -> Value:
         """What a root's parameter is: what its definition says (`value`), else what the program passes."""
-        if value is not UNKNOWN and not (isinstance(value, Py) and value.const is NO_CONST and value.off):
-            if not any(is_none(o) is True for o in options(value)):
-                return value
+        told = (
+            isinstance(value, Tensor) and value.dtype is None and (value.is_used_alone or value.is_annotated)
+        )
+        off = isinstance(value, Py) and value.const is NO_CONST and value.off
+        if not (value is UNKNOWN or told or off or any(is_none(o) is True for o in options(value))):
+            return value
         if isinstance(func.node, ast.Lambda):
             return value
         self.read(func.module)
@@ -56,6 +71,8 @@ class Passed:
             given = self.seen.get(func.node, {}).get(name, UNKNOWN)
         if given is UNKNOWN or is_none(given) is True:
             return value
+        if told:  # a tensor, of which the program may say the dtype
+            return given if all(isinstance(o, Tensor) and o.dtype for o in options(given)) else value
         return given if value is UNKNOWN else join(value, given)
 
     def as_made(self, cls: ClassInfo) -> Instance:

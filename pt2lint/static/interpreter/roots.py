@@ -100,7 +100,7 @@ class Roots:
         frame = entry(value.module, unit_of(value.node), assumed)
         if not self.at.notebook.quiet:
             frame.context = self.at.conditions.contexts.root(value.node, guards)
-        args, kwargs = self.arguments(value, name, frame, given)
+        args, kwargs = self.arguments(value, None if by_settings else name, frame, given)
         if name == "forward" and module is None and not by_settings:  # the program itself compiles the module
             args, kwargs = self.switched_on(value, args, kwargs)
         args = [as_input(given) for given in args]
