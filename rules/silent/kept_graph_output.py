@@ -17,6 +17,7 @@ SAME = (
     "detach view reshape squeeze unsqueeze transpose permute flatten contiguous expand float to requires_grad_"
 ).split()
 ADDS = ("append", "appendleft")
+MARK = "cudagraph_mark_step_begin"
 WITHOUT_GRADIENTS = re.compile(r"\b(no_grad|inference_mode)\b")
 
 
@@ -217,6 +218,8 @@ class KeptGraphOutput(Rule):
         if not cleared:
             if not any(_calls(loop.body, "zero_grad") for loop in loops[1:]):
                 return False
+            if any(_calls(loop.body, MARK) for loop in loops[1:]) and not _calls(inner.body, MARK):
+                return False  # all that comes until the next mark is one step
             several = self.is_several(inner.iter) if isinstance(inner, cst.For) else False
         elif all(test is not None for test in conditions):
             several = any(self.is_several(test) for test in conditions if test is not None)

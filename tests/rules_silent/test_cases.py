@@ -2608,6 +2608,14 @@ def kept(xs, optimizer):
         optimizer.step()
         optimizer.zero_grad(set_to_none=False)
 
+def marked(xs, optimizer):
+    for x in xs:
+        torch.compiler.cudagraph_mark_step_begin()
+        for i in range(4):
+            fast(x).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
 xs = [torch.ones(3)] * 4
 optimizer = torch.optim.SGD(net.parameters())
 train(xs, optimizer)
@@ -2615,6 +2623,7 @@ every(xs, optimizer, 2)
 micro(xs, optimizer)
 some(xs, optimizer)
 kept(xs, optimizer)
+marked(xs, optimizer)
 """
 CASES["settings that there are not"] = """
 import torch._dynamo as dynamo

@@ -729,6 +729,27 @@ def test_names_that_begin_with_folders_around_the_package_are_the_projects(
     ]
 
 
+@pytest.mark.parametrize("top", ["", "src"])
+@pytest.mark.parametrize("inits", [[], ["utils"], ["", "utils"]])
+def test_a_script_in_a_folder_imports_what_lies_in_the_project(
+    top: str, inits: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`from utils.parts import get` in `scripts/run.py`. Python's own modules are no project's."""
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").touch()
+    for folder in ("scripts", Path(top, "utils"), "queue"):
+        Path(folder).mkdir(parents=True)
+    for folder in inits:
+        Path(top, folder, "__init__.py").touch()
+    Path(top, "utils/parts.py").write_text("import torch\n\n\ndef get():\n    return torch.ones(2)\n")
+    Path("queue/Queue.py").write_text("def Queue():\n    raise ValueError\n")
+    Path("scripts/run.py").write_text(
+        "import queue\n\nimport torch\nfrom utils.parts import get\n\n\n@torch.compile\ndef f():\n"
+        "    return get().sum().item()\n\n\nwaiting = queue.Queue()\n"
+    )
+    assert [f.line for f in lint(["scripts/run.py"], Settings(roots="explicit")).findings] == [9]
+
+
 @pytest.mark.parametrize("module", ["src.parts", "src.models.parts"])
 def test_a_folder_without_init_is_the_projects(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

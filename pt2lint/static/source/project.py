@@ -87,8 +87,10 @@ class Project:
         self._first_roots: list[str]
         self._own: set[str]
         self._around: dict[str, list[str]]
+        self._whole: list[str]
         if parsed is not None:
             self._first_roots, self._own, self._around = parsed._first_roots, parsed._own, parsed._around
+            self._whole = parsed._whole
         else:
             folders: dict[str, tuple[list[str], str]] = {}
             places = [module_name(path, folders) for path in linted]
@@ -103,6 +105,7 @@ class Project:
                 if top not in NEVER_OURS or os.path.isfile(os.path.join(root, top, NEVER_OURS[top]))
             }
             self._around = folders_around(self._first_roots)
+            self._whole = project_folders(self._first_roots)
         self._roots = [*self._first_roots]
 
     def load(self, path: str, whole: bool = True) -> Module:
@@ -379,7 +382,7 @@ class Project:
         top = name.split(".", 1)[0]
         if not below and len(self._roots) > 1 and top in sys.stdlib_module_names:
             return None
-        for root in below or [*self._roots, *self._around.get(top, ())]:
+        for root in below or [*self._roots, *self._beyond(top)]:
             if top not in self._own and (top in NEVER_OURS or _holds_installed(root)):
                 continue  # what is installed beside the project is not the project's, torch least of all
             for candidate in (f"{relative}.py", os.path.join(relative, "__init__.py")):
@@ -431,8 +434,13 @@ class Project:
             return False  # of those who mean their own neighbour it has another name (`home`)
         if self.find(top) is not None or self._is_folder(top):
             return True
-        around = self._around.get(top, ()) if below else ()
-        return any(_holds(os.path.join(root, top), below.split(".")[0]) for root in around)
+        beyond = self._beyond(top) if below else ()
+        return any(_holds(os.path.join(root, top), below.split(".")[0]) for root in beyond)
+
+    def _beyond(self, top: str) -> list[str]:
+        """The folders, other than those that files import from, in which a name is sought."""
+        whole = () if top in sys.stdlib_module_names else self._whole
+        return [*self._around.get(top, ()), *whole]
 
     def _below(self, name: str) -> tuple[list[str], str]:
         """The one folder below which a module is sought, if its name says so (`home`), and its name there. A folder may
@@ -484,6 +492,21 @@ def folders_around(roots: Iterable[str]) -> dict[str, list[str]]:
                 break
             found.setdefault(name, []).append(folder if os.path.isabs(root) else os.path.relpath(folder))
     return found
+
+
+def project_folders(roots: Iterable[str]) -> list[str]:
+    """The topmost folders of the projects in which these lie, and `src` in them: a script in a folder of its own
+    imports what is installed from there, or is run from there."""
+    found: dict[str, None] = {}
+    for root in roots:
+        folder = os.path.abspath(root)
+        for _ in range(MAX_ABOVE):
+            if _is_topmost(folder):
+                for each in (folder, os.path.join(folder, "src")):
+                    found[each if os.path.isabs(root) else os.path.relpath(each)] = None
+                break
+            folder = os.path.dirname(folder)
+    return [each for each in found if each not in roots]
 
 
 def _is_topmost(folder: str) -> bool:
