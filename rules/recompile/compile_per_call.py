@@ -25,8 +25,9 @@ class CompilePerCall(Rule):
     What was compiled is kept with the function, so that this does not recompile; but setting up the
     backend, the wrapper and the comparison with the old ones is paid at every call, and often costs more
     than compiling saved. Where the backend is made anew too (a lambda, a `functools.partial`), the code is compiled
-    again each time, until the recompile limit, since Dynamo keeps what each backend made apart. Compile once, where
-    the model or the function is made, and keep the result.
+    again each time, until the recompile limit, since Dynamo keeps what each backend made apart. A function that
+    `forward` defines under `@torch.compile` is such a call as well. Compile once, where the model or the function is
+    made, and keep the result.
 
     ## Example
     ```python
