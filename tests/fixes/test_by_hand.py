@@ -73,6 +73,10 @@ CASES = {
         ["n = torch.tensor(x.shape[:-1]).prod().item()", "return self.layer(x).reshape(n, 4)"],
         "Compute it of the numbers themselves, without a tensor:",
     ),
+    "a number of a size under a name": (
+        ["n = torch.tensor(x.shape[1], dtype=torch.int).to(x.device)", "return self.layer(x)[:, : n.item()]"],
+        "Compute it of the numbers themselves, without a tensor:",
+    ),
     "a number that is asserted and used": (
         ["worst = x.abs().sum().item()", "assert worst < 3", "return self.layer(x) * worst"],
         "Pass it in:",
@@ -166,6 +170,16 @@ CASES = {
     "a test between two bounds": (
         ["for y in self.layer(x).mean(1):", "    n = 2 if 0 <= y < 1 else 0", "    x = x[n:]", "return x"],
         "Compute both and choose: `torch.where((0 <= y) & (y < 1), a, b)` of",
+    ),
+    "a test of what is cut": (
+        [
+            "y, cut = self.layer(x), False",
+            "if (y[:, 0] == 1).all():",
+            "    y = y[:, 1:]",
+            "    cut = True",
+            "return y if cut else y + 1",
+        ],
+        "Decide it before the compiled code runs, and give it as a `bool`; or keep one shape,",
     ),
     "a test of all by Python": (
         ["y = self.layer(x).mean(1)", "return y if all(y > 0) else self.layer(y)"],

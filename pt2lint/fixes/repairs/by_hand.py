@@ -95,18 +95,22 @@ def _only_asserted(function: FunctionCode, node: cst.CSTNode, steps: int = STEPS
 
 
 def _of_numbers(function: FunctionCode, node: cst.CSTNode) -> bool:
-    """Whether it is read out of a tensor that is made of sizes, or of a list, in the expression itself:
+    """Whether it is read out of a tensor that is made of sizes, or of a list, in the expression itself or under a name:
     `torch.tensor(x.shape).prod().item()`."""
-    while isinstance(node, cst.Call):
-        if qualified(function, node.func) in ("torch.tensor", "torch.as_tensor"):
-            given = node.args[0].value if node.args else None
+    here: cst.CSTNode | None = node
+    for _ in range(2 * STEPS):
+        if isinstance(here, cst.Name):
+            here = _only_value(function, here)
+        elif not isinstance(here, cst.Call):
+            return False
+        elif qualified(function, here.func) in ("torch.tensor", "torch.as_tensor"):
+            given = here.args[0].value if here.args else None
             if isinstance(given, cst.Subscript):
                 given = given.value
             lists = isinstance(given, cst.List | cst.ListComp)
             return lists or (isinstance(given, cst.Attribute) and given.attr.value == "shape")
-        if not isinstance(node.func, cst.Attribute):
-            return False
-        node = node.func.value
+        else:
+            here = here.func.value if isinstance(here.func, cst.Attribute) else None
     return False
 
 
@@ -193,6 +197,11 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Leave the test out: where the mask holds nowhere, what follows changes nothing if it writes with "
             "`torch.where(mask, new, old)`"
         )
+    elif isinstance(tested, cst.If) and _cuts(tested):
+        yield told(
+            "Decide it before the compiled code runs, and give it as a `bool`; or keep one shape, with a mask for what "
+            "is cut off: the sides differ in shape, which no graph holds both of"
+        )
     elif tested is not None:
         test = _cut(_in_tensors(function, node))
         yield told(
@@ -234,6 +243,17 @@ def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
         and test.expression is node
         and isinstance(returns, cst.Return)
         and returns.value is None
+    )
+
+
+def _cuts(tested: cst.If) -> bool:
+    """Whether one side gives a name a slice of what it holds: `x = x[:, 1:]`."""
+    return any(
+        isinstance(made, cst.Assign)
+        and isinstance(made.value, cst.Subscript)
+        and any(target.target.deep_equals(made.value.value) for target in made.targets)
+        and any(isinstance(part, cst.Slice) and (part.lower or part.upper) for part in walk(made.value))
+        for made in walk(tested)
     )
 
 
@@ -392,8 +412,7 @@ def _kept_mask(function: FunctionCode, node: cst.Subscript) -> str:
         return ""
     made, owner = indices[0], enclosing_function(function, node)
     if isinstance(made, cst.Name) and owner is not None:
-        bound = [use.node for use in uses(owner.body) if use.binds and use.name == made.value]
-        made = (_assigned(function, bound[0]) if len(bound) == 1 else None) or made
+        made = _only_value(function, made) or made
     if isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute) and made.func.attr.value == "to":
         made = made.func.value
     return _registered(function, made)
@@ -506,11 +525,11 @@ def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str
     for use in uses(node):
         if use.name in turns:
             return set()
-        bound = [each.node for each in uses(owner.body) if each.binds and each.name == use.name]
+        bound = any(each.binds and each.name == use.name for each in uses(owner.body))
         if use.name in own and not bound:
             found.add(use.name)
         elif bound:
-            made = _assigned(function, bound[0]) if len(bound) == 1 and steps else None
+            made = _only_value(function, use.node) if steps else None
             inner = _arguments(function, made, steps - 1) if made is not None else set()
             if not inner:
                 return set()
@@ -532,9 +551,12 @@ def _bound_around(function: FunctionCode, node: cst.CSTNode) -> set[str]:
     return found
 
 
-def _assigned(function: FunctionCode, name: cst.CSTNode) -> cst.BaseExpression | None:
-    """What a name is assigned as a whole."""
-    target = function.parent(name)
+def _only_value(function: FunctionCode, name: cst.CSTNode) -> cst.BaseExpression | None:
+    """What the one statement that binds a name in its function assigns to it as a whole."""
+    owner = enclosing_function(function, name)
+    text = cst.ensure_type(name, cst.Name).value
+    bound = [use.node for use in uses(owner.body) if use.binds and use.name == text] if owner else []
+    target = function.parent(bound[0]) if len(bound) == 1 else None
     statement = function.parent(target) if isinstance(target, cst.AssignTarget) else None
     return statement.value if isinstance(statement, cst.Assign) else None
 
