@@ -39,7 +39,7 @@ def modules(seen: list[tuple[str, tuple[int, ...]]]) -> Any:
 
     class ReadsValues(Attention):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return super().forward(x) * x.max().item()
+            return x.max().item() * super().forward(x)
 
     return Attention, ReadsValues
 
@@ -63,6 +63,25 @@ def test_what_reads_values_is_searched_on_real_tensors(seen: list[tuple[str, tup
     assert not isinstance(target, str)
     assert [tuple(each.shape) for each in target.calls[0][0]] == [(2, 5, 8)]
     assert ("Tensor", (2, 8)) in seen
+
+
+def test_a_mask_is_no_number_because_fake_tensors_would_have_that() -> None:
+    import torch
+
+    from pt2lint.dynamic.child.made_up import made_for
+
+    def picks(pred, mask):  # type: ignore[no-untyped-def]
+        return pred[mask.unsqueeze(2).expand_as(pred)].sum()
+
+    def rows(x, dim):  # type: ignore[no-untyped-def]
+        return torch.nn.functional.pad(x, (dim, 1))
+
+    made = made_for("picks", picks)
+    assert not isinstance(made, str)
+    assert made.how == "made-up inputs: pred float32[2, 5, 8], mask bool[2, 5]"
+    made = made_for("rows", rows)
+    assert not isinstance(made, str)
+    assert made.how == "made-up inputs: x float32[2, 8], dim 2"
 
 
 def test_the_search_leaves_no_fake_tensor_behind() -> None:

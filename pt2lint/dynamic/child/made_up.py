@@ -39,7 +39,7 @@ MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
 WHOLE = re.compile(r"(^|_)(ids?|tokens?|idx|index|indices|labels?|targets?|y|timesteps?|steps?|t|seqs?)$")
 LENGTHS = re.compile(r"(^|_)(lens?|lengths?)$")
-# Given a number where no tensor fits; under another name that would hide what a tensor's values do.
+# Given a number first; under another name that would hide what a tensor's values do.
 NUMBERS = re.compile(
     r"(^|_)(dims?|axis|size|height|width|border|pad|padding|kernel|stride|groups|eps)(_|$)|^(num|n)_"
 )
@@ -461,11 +461,11 @@ def candidates(
         masks = [tensor > 0 for tensor in [*integers, *floats]]
         pairs = [torch.ones(shape) > 0 for shape in ((BATCH, 1, LENGTH, LENGTH), (LENGTH, LENGTH))]
         yield from [*masks[:1], *pairs, *masks[1:]]
+    if not text and NUMBERS.search(name):
+        yield from (2, 0.5)
     whole = bool(re.search(r"Int|Long|Bool", text) or WHOLE.search(name))
     first_layer_embeds = bool(layers) and isinstance(layers[0], torch.nn.Embedding)
     yield from [*integers, *floats] if whole or first_layer_embeds else [*floats, *integers]
-    if not text and NUMBERS.search(name):
-        yield from (2, 0.5)
 
 
 def states_of(layer: torch.nn.Module) -> Iterator[Any]:

@@ -24,7 +24,7 @@ from .targets import cloned, mapped
 
 SECONDS = 20.0  # for the search of one target on fake tensors, and again on real ones
 TRIES = 400
-FAKE = 5  # calls that run on fake tensors, to be tried on real ones
+FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
 LESSONS = 6  # times that shapes are taken of errors, as long as that leads further
 NEAREST = 6  # calls of whose errors they are taken
@@ -84,7 +84,7 @@ class Search:
     def _on_fakes(
         self, function: Callable[..., Any], build: Callable[[], Callable[..., Any]] | None
     ) -> dict[str, Any]:
-        """What runs on fake tensors, whether a try wanted values, and what the one that came furthest raised."""
+        """What runs on fake tensors, or wants values, whether one does, and what the try that came furthest raised."""
         fakes = FakeTensorMode(allow_non_fake_inputs=True)
         if build is not None:
             with as_before(), fakes:
@@ -94,7 +94,8 @@ class Search:
         def run(picked: Picked) -> BaseException | None:
             error = self.runs(function, picked, fakes)
             wanted.append(error is not None and bool(_NEEDS_DATA.search(f"{type(error).__name__} {error}")))
-            return error
+            # Where it wants values, real tensors tell: what needs none may be none of what is meant (a mask of numbers).
+            return None if wanted[-1] else error
 
         found: list[Picked] = []
         for picked in self._tries(run):
