@@ -989,7 +989,7 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
 
 
 def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
-    """Another dtype; another height and width than those of what it is put together with."""
+    """Another dtype; another height and width than those of what it is put together with; rows of a size."""
     import torch
 
     from pt2lint.dynamic.child.made_up import made_for_class
@@ -1010,7 +1010,11 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
         def forward(self, x: torch.Tensor, below: torch.Tensor) -> torch.Tensor:
             return self.mix(torch.cat([x, self.up(below)], 1))  # type: ignore[no-any-return]
 
-    for cls in (Embeds, Up):
+    class Rows(torch.nn.Module):
+        def forward(self, x: torch.Tensor, kind: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.cross_entropy(x.reshape(-1, 2, 7)[:, 0], kind)
+
+    for cls in (Embeds, Up, Rows):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
 

@@ -27,7 +27,7 @@ _ADDED = re.compile(
 )
 _BESIDE = re.compile(r"Sizes of tensors must match.*?Expected (?:size )?(\d+) .*?got (?:size )?(\d+) for")
 _INTEGERS = re.compile(
-    r"scalar types?: Long|must be long|Expected dtype int64|expected to be (?:of type )?(?:long|int)"
+    r"scalar types?: Long|must be long|Expected dtype int64|dtype to be Long|expected to be (?:of type )?(?:long|int)"
 )
 _FLOATS = re.compile(
     r"expected scalar type Float but found Long|not implemented for 'Long'|got (?:Long|long) and Float|"
@@ -35,6 +35,7 @@ _FLOATS = re.compile(
 )
 _SUM = re.compile(r"sum exactly to (\d+) .*split_sizes=\[([\d, ]+)\]")
 _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
+_VIEWED = re.compile(r"shape '\[[\d, ]*-1, ([\d, ]+)\]' is invalid for input of size")
 _RANK = re.compile(
     r"too many indices|tuple index out of range|Dimension out of range"
     r"|list index out of range|number of dimensions in the tensor input does not match|Wrong shape: expected \d+ dims"
@@ -99,6 +100,11 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
     elif unpacked := _UNPACKED.search(error):
         yield (*shape[:-1], int(unpacked[1]))
         yield from _of_other_rank(shape)
+    elif (viewed := _VIEWED.search(error)) and shape:
+        row = math.prod(map(int, viewed[1].split(",")))
+        yield (*shape[:-1], row)
+        if len(shape) > 2:
+            yield (shape[0], row, *shape[2:])
     elif _RANK.search(error):
         yield from _of_other_rank(shape)
 
