@@ -642,6 +642,29 @@ def test_an_own_module_that_a_missing_package_keeps_from_being_imported_is_left_
     assert any(why in note for note in result.notes), result.notes
 
 
+def test_a_package_that_cannot_be_imported_does_not_keep_its_files_from_being_run(project: Project) -> None:
+    project.write("picky_made_up/__init__.py", "raise RuntimeError('of no use without a licence')\n")
+    project.write("picky_made_up/sizes.py", "ONE = 1\n")
+    project.write("picky_made_up/heavy.py", "import picky_made_up.sizes\nraise ValueError('too heavy')\n")
+    text = """
+        import torch
+        from .sizes import ONE
+        from .heavy import lift
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                print(1)  # HERE
+                return x + ONE
+    """
+    result = project.verify(project.write("picky_made_up/net.py", text), further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    for why in (
+        "what uses picky_made_up.__init__ is not run: importing that raised RuntimeError: of no use",
+        "what uses picky_made_up.heavy is not run: importing that raised ValueError: too heavy",
+    ):
+        assert any(why in note for note in result.notes), result.notes
+
+
 def test_a_function_that_breaks_is_run_without_annotations(project: Project) -> None:
     text = """
         import numpy as np

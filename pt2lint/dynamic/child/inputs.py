@@ -53,15 +53,17 @@ def import_path(path: str) -> ModuleType:
 
 
 def import_in_part(path: str, lack: Lack) -> ModuleType:
-    """Import a Python file, with placeholders for packages that are not installed, and for what cannot be imported with
-    these; `lack` is given the names of both. Where the file cannot be imported so either, what is raised without."""
+    """Import a Python file, with placeholders for packages that are not installed, and for modules of the project that
+    cannot be imported; `lack` is given the names of both. Where the file cannot be imported so either, what is raised
+    without."""
     path = os.path.realpath(path)
     try:
         return import_path(path)
-    except ModuleNotFoundError:
+    except Exception as first:
         module = None
         with Placeholders(lambda name: _folder_with(name.replace(".", os.sep), path) is not None) as made:
-            for _ in range(LEFT_OUT):
+            again = isinstance(first, ModuleNotFoundError) or made.leave_out(first, path)
+            for _ in range(LEFT_OUT if again else 0):
                 try:
                     module = import_path(path)
                 except Exception as error:

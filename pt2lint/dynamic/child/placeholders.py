@@ -118,8 +118,8 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return any(name == each or name.startswith(each + ".") for each in (*self.names, *self.left_out))
 
     def leave_out(self, error: Exception, path: str) -> bool:
-        """Have a placeholder for the module in whose code an import of a file ended; False where that is the file
-        itself, or a package that it lies in."""
+        """Have a placeholder for the module in whose code an import of a file ended, nothing in place of what a package
+        that the file lies in does besides; False where that is the file itself."""
         for frame in reversed([frame for frame, _ in traceback.walk_tb(error.__traceback__)]):
             file, name = os.path.realpath(frame.f_code.co_filename), frame.f_globals.get("__name__")
             if frame.f_code.co_name != "<module>" or "site-packages" in file or not name:
@@ -127,11 +127,15 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             around = os.path.basename(file) == "__init__.py" and path.startswith(
                 os.path.dirname(file) + os.sep
             )
-            if file == path or around or name.partition(".")[0] in OF_TORCH:
+            if file == path or name.partition(".")[0] in OF_TORCH:
                 return False
-            self.left_out[name] = f"{type(error).__name__}: {error}".split("\n")[0]
-            sys.modules[name] = module = self.create_module(importlib.machinery.ModuleSpec(name, self))
-            vars(module)["__path__"] = []
+            left_out = f"{name}.__init__" if around else name
+            if left_out in self.left_out:
+                return False
+            self.left_out[left_out] = f"{type(error).__name__}: {error}".split("\n")[0]
+            spec = importlib.machinery.ModuleSpec(name, self)
+            sys.modules[name] = module = types.ModuleType(name) if around else self.create_module(spec)
+            vars(module)["__path__"] = [os.path.dirname(file)] if around else []
             return True
         return False
 
