@@ -47,7 +47,7 @@ NAMED = [
     ),
     (r"(vocab|num_embeddings|classes|tokens)", 16),
     (r"(kernel)", 3),
-    (r"(stride|groups|dilation)", 1),
+    (r"(stride|groups|dilation|multiple|divisor)", 1),
     (r"(padding|seed)", 0),
     (r"(image|img)_?size|resolution", 32),
     (r"patch", 8),

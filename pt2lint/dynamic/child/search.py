@@ -94,7 +94,7 @@ class Search:
         def run(picked: Picked) -> BaseException | None:
             error = self.runs(function, picked, fakes)
             wanted.append(error is not None and bool(_NEEDS_DATA.search(f"{type(error).__name__} {error}")))
-            # Where it wants values, real tensors tell: what needs none may be none of what is meant (a mask of numbers).
+            # Where it wants values, real tensors tell: what needs none may not be what is meant (a mask of numbers).
             return None if wanted[-1] else error
 
         found: list[Picked] = []
