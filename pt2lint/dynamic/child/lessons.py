@@ -53,7 +53,8 @@ def sizes_in(error: str) -> tuple[int, int] | None:
         return int(found[1]), sum(map(int, found[2].split(",")))
     if found := _ADDED.search(error):
         place = len(found[3].split(",")) + int(found[2])
-        return int(found[1]), int(dict(enumerate(found[4].split(","))).get(place, found[1]))
+        wanted = found[4].split(",")
+        return int(found[1]), int(wanted[place] if place < len(wanted) else found[1])
     found = next(filter(None, (pattern.search(error) for pattern in _SIZES)), None)
     return (int(found["had"]), int(found["wanted"])) if found else None
 
