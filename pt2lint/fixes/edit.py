@@ -32,8 +32,8 @@ class EditError(ValueError):
 def apply_edits(source: str, edits: Iterable[Edit]) -> str:
     """`source` with every edit applied; edits of other paths are the caller's to sort out.
 
-    Line ends in an edit's text become the file's own (the first one that `source` uses); all text outside the
-    edits stays as it is. Insertions at one point land in the order given; identical edits count once.
+    Line ends in an edit's text become that of the line where it begins, of a last line the file's first; all text
+    outside the edits stays as it is. Insertions at one point land in the order given; identical edits count once.
 
     Raises EditError where an edit lies outside the text or two edits overlap.
     """
@@ -52,10 +52,10 @@ def apply_edits(source: str, edits: Iterable[Edit]) -> str:
     for start, end, _, edit in spans:
         if start < done:
             raise EditError(f"{edit.path}:{edit.line}: two edits overlap")
-        text = edit.text
+        text, own = edit.text, _LINE_END.search(source, start)
         if start == len(source) and source and not _ends_line(source) and edit.column == 1:
             text = newline + text  # a line added after a last line that has no end
-        out += [source[done:start], _LINE_END.sub(lambda _: newline, text)]
+        out += [source[done:start], _LINE_END.sub(own.group() if own else newline, text)]
         done = end
     return "".join([*out, source[done:]])
 

@@ -86,6 +86,12 @@ def test_insertions_meet_replacements_in_order():
     assert apply_edits("abcd", edits) == "a<->!d"
 
 
+def test_a_line_ends_as_the_one_in_whose_place_it_stands():
+    source = "a\r\nb\nc\r\n"
+    edits = [edit(1, 2, 1, 2, " \n1"), edit(2, 1, 3, 1, "2\n2\n"), edit(4, 1, 4, 1, "3\n")]
+    assert apply_edits(source, edits) == "a \r\n1\r\n2\n2\nc\r\n3\r\n"
+
+
 def test_a_line_after_a_last_line_without_an_end():
     assert apply_edits("import a", [edit(2, 1, 2, 1, "import b\n")]) == "import a\nimport b\n"
 
