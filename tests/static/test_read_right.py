@@ -19,6 +19,27 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "what `**more` holds for one of several functions leaves the others": """
+def heun(x, sigmas, churn=0.0):
+    return x * sigmas.max().item()  # PTB103
+
+def euler(x, sigmas):
+    return x * sigmas.min().item()  # PTB103
+
+def multistep(x, sigmas, times):
+    return x * sigmas.mean().item()  # PTB103
+
+@torch.compile
+def f(x: torch.Tensor, sampler, times):
+    sample = {"heun": heun, "euler": euler, "multistep": multistep}[sampler]
+    if sampler == "heun":
+        more = dict(churn=0.1)
+    elif sampler == "multistep":
+        more = dict(times=times)
+    else:
+        more = {}
+    return sample(x, x, **more)
+""",
     "what is split by a tensor may be another library's": """
 @torch.compile
 def f(x: torch.Tensor, masks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries.call import Call
@@ -172,7 +173,9 @@ class Calls:
                 # `script(net) if scripts else net`: who compiles it may well leave that out.
                 parts = [o for o in parts if not self._is_scripted(o)]
             if kwargs:
-                parts = [o for o in parts if self._takes(o, kwargs)]
+                # What `**more` holds may be meant for another one of them.
+                written = {k.arg for k in node.keywords} if isinstance(node, ast.Call) else kwargs.keys()
+                parts = [o for o in parts if self._takes(o, kwargs.keys() & written)]
             several = len({o.name for o in parts if isinstance(o, Ext) and o.receiver is None}) > 1
             results = [self._apply_part(o, args, kwargs, node, frame, spread, several) for o in parts]
             if UNKNOWN in func.options:
@@ -190,16 +193,16 @@ class Calls:
     def _is_scripted(self, part: Value) -> bool:
         return isinstance(part, Instance) and self.at.models.plays(part.external, "scripted")
 
-    def _takes(self, part: Value, kwargs: dict[str, Value]) -> bool:
+    def _takes(self, part: Value, names: Set[str]) -> bool:
         """Whether one of several that may be called takes arguments of these names: where it does not, it is another
         one that is called here."""
         if isinstance(part, Instance) and part.cls is not None:
-            names = ("__call__", "forward")
-            found = next((m for name in names if (m := self.at.classes.find_method(part.cls, name))), None)
+            calls = ("__call__", "forward")
+            found = next((m for name in calls if (m := self.at.classes.find_method(part.cls, name))), None)
             part = self.at.classes.method_value(*found, part) if found is not None else part
         if not isinstance(part, Func) or part.node.args.kwarg is not None:
             return True
-        return kwargs.keys() <= {p.arg for p in parameters_in(part.node.args)} | {"**"}
+        return names <= {p.arg for p in parameters_in(part.node.args)} | {"**"}
 
     def _apply_part(
         self,
