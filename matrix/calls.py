@@ -412,6 +412,8 @@ CALLS = {
     **each("torch.Tensor", "unsqueeze_ squeeze_", "x.{}(0)"),
     **each("torch.Tensor", "transpose_ swapaxes_ swapdims_", "x.{}(0, 1)"),
     "call torch.Tensor.t_": "x.t_()",
+    "call torch.Tensor.as_strided_": "x.as_strided_((1,), (1,))",
+    "call torch.Tensor.detach_": "x.detach_()",
     "make torch.nn.Parameter": "nn.Parameter(x.clone())",
     **each("torch.UntypedStorage", "data_ptr nbytes size", "x.untyped_storage().{}()"),
     "with kept manager": "with manager: x + 1",

@@ -617,7 +617,7 @@ GRADIENTS_BODIES = {
     ),
     "call torch.Tensor.requires_grad_ of an input": "x.requires_grad_()",
     "call torch.Tensor.requires_grad_ off": "z = x.clone().requires_grad_(False)",
-    "call torch.Tensor.detach_": "z = (x * 2).detach_()",
+    "call torch.Tensor.detach_ of a computed tensor": "z = (x * 2).detach_()",
     "call torch.Tensor.retain_grad": "z = x * weight; z.retain_grad()",
     "call torch.Tensor.register_hook": "z = x * weight; z.register_hook(lambda g: g)",
     "call torch.Tensor.register_post_accumulate_grad_hook": (

@@ -8,7 +8,7 @@ from pt2lint.libraries.numpy import NDARRAY, array_attribute
 from pt2lint.libraries.torch_functions import called
 from pt2lint.libraries.torch_table import table
 from pt2lint.libraries.words import value_of
-from pt2lint.static.values import DTYPES, NONE, STR, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
+from pt2lint.static.values import DTYPES, LEAF, NONE, STR, UNKNOWN, Ext, Py, Seq, Tensor, Value, join
 
 ALL = tuple(range(8))
 # Methods that, in code that Dynamo traces, only tensors have.
@@ -79,7 +79,8 @@ def attribute(type_name: str, owner: Value, name: str) -> Value | None:
     if name == "grad_fn":
         return UNKNOWN
     if name == "grad":
-        return join(NONE, Tensor(owner.dtype, owner.origin, owner.sure))
+        kept = LEAF if owner.leaf == LEAF else 0  # that of a weight was there before the graph, too
+        return join(NONE, Tensor(owner.dtype, owner.origin, owner.sure, leaf=kept))
     value = value_of(words, owner.origin, owner.sure, owner)
     return Tensor(owner.dtype, owner.origin, owner.sure) if isinstance(value, Tensor) else value
 

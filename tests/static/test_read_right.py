@@ -19,6 +19,19 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "the gradient of a weight was there before the graph, as the weight was": """
+lin = nn.Linear(3, 3)
+
+@torch.compile
+def clear(x: torch.Tensor):
+    for p in lin.parameters():
+        if p.grad is not None:
+            p.grad.detach_()  # PTB164
+            p.grad.zero_()
+    y = x * 2
+    y.detach_()
+    return y
+""",
     "what `**more` holds for one of several functions leaves the others": """
 def heun(x, sigmas, churn=0.0):
     return x * sigmas.max().item()  # PTB103
