@@ -956,6 +956,25 @@ def test_options_that_are_handed_on_are_a_dictionary(tmp_path: Any) -> None:
     assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8], n_token=8"}
 
 
+def test_what_is_taken_apart_is_a_tuple_and_what_is_counted_has_something(tmp_path: Any) -> None:
+    net = tmp_path / "apart_made_up.py"
+    net.write_text(
+        "import torch\n"
+        "class Heads(torch.nn.Module):\n"
+        "    def __init__(self, kinds: dict, width):\n"
+        "        super().__init__()\n"
+        "        self.out = torch.nn.Linear(width, len(kinds))\n"
+        "    def forward(self, inputs):\n"
+        "        hidden, mask = inputs\n"
+        "        return self.out(hidden).masked_fill(mask.reshape(len(hidden), 1), 0)\n"
+    )
+    found, said = made(net)
+    assert (found, said) == (
+        {"Heads": "made-up inputs: inputs: hidden float32[2, 8], inputs: mask bool[2], width=8"},
+        {},
+    )
+
+
 def test_a_word_that_the_error_names_is_tried() -> None:
     import torch
 

@@ -163,6 +163,8 @@ class Arguments:
             return self.configs[-1]
         if isinstance(use, int) and re.search(r"^$|(?i:list|tuple|sequence|iterable)(?!.*str)", text):
             return (named_value(name.rstrip("s"), self.width),) * use
+        if isinstance(use, int) and re.match(r"(?i)(typing\.)?(dict|mapping)\b", text):
+            return {number: number for number in range(use)}
         if "bool" in text:
             return False
         if found := re.search(r"(?i)^(typing\.)?(list|sequence|iterable|tuple)\[int", text):

@@ -35,10 +35,10 @@ _EINOPS = ("rearrange", "reduce", "repeat")
 
 class Hints:
     """Of the parameters of a function, by name: `asked` the words asked of it as of a dictionary, `each` those asked so
-    of its elements, `attributes` those read of it that no tensor has; `words` those that it is compared with; `called`
-    those that are called. `shapes`, of
-    these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and einops patterns say them: each a
-    tuple of names, numbers or products, "" for what is not said."""
+    of its elements, `attributes` those read of it that no tensor has; `words` those that it is compared with, `items`
+    the names that it is taken apart into, where nothing else is done with it; `called` those that are called. `shapes`,
+    of these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and einops patterns say them:
+    each a tuple of names, numbers or products, "" for what is not said."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.names: list[str] = []
@@ -47,6 +47,7 @@ class Hints:
         self.each: dict[str, dict[str, None]] = {}
         self.attributes: dict[str, dict[str, None]] = {}
         self.words: dict[str, dict[str, None]] = {}
+        self.items: dict[str, dict[str, None]] = {}
         self.called: set[str] = set()
         try:
             text = textwrap.dedent(inspect.getsource(function))
@@ -79,6 +80,7 @@ class Hints:
                     self.shapes.setdefault(place[1], {})[dims] = None
 
     def _read_code(self, made: ast.FunctionDef) -> None:
+        read = [n.id for n in ast.walk(made) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
         elements: dict[str, str] = {}  # what loops go over, by the name of the element
         for node in ast.walk(made):
             for left, literal in compared(node):
@@ -90,6 +92,10 @@ class Hints:
                 named = [each.id if isinstance(each, ast.Name) else "*" for each in node.targets[0].elts]
                 if name and "*" not in named:
                     self._add(self.shapes, name[1], tuple(each.strip("_") for each in named))
+                elif isinstance(node.value, ast.Name) and read.count(node.value.id) == 1 and "*" not in named:
+                    self.items.update(
+                        {node.value.id: dict.fromkeys(named)} if node.value.id in self.names else {}
+                    )
             elif isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 self.called |= {called} & {*self.names}

@@ -347,13 +347,15 @@ def made_for(
 
 class Part:
     """What a value is made up for: a parameter, or of one that is asked for words, by `kind`, the value of a word: in
-    a dictionary, in each dictionary of a list, in an object."""
+    a dictionary, in each dictionary of a list, in an object, in a tuple that is taken apart."""
 
     def __init__(self, parameter: inspect.Parameter, word: str | None = None, kind: str = "") -> None:
         self.parameter, self.word, self.kind = parameter, word, kind
 
     def __str__(self) -> str:
-        form = {"dict": "{}['{}']", "list": "{}[...]['{}']", "object": "{}.{}"}.get(self.kind, "{}")
+        form = {"dict": "{}['{}']", "list": "{}[...]['{}']", "object": "{}.{}", "tuple": "{}: {}"}.get(
+            self.kind, "{}"
+        )
         return form.format(self.parameter.name, self.word)
 
     def alone(self) -> inspect.Parameter:
@@ -373,6 +375,8 @@ class Part:
         elif self.kind == "list":
             for each in whole.setdefault(name, [{} for _ in range(BATCH)]):
                 each[self.word] = value
+        elif self.kind == "tuple":
+            whole[name] = (*whole.get(name, ()), value)
         else:
             setattr(whole.setdefault(name, types.SimpleNamespace()), self.word, value)
 
@@ -381,7 +385,8 @@ def parts_of(parameter: inspect.Parameter, hints: Hints, also: dict[str, Any]) -
     """The parts of a parameter: itself, or what it is asked for, where that is what no tensor has."""
     name, text = parameter.name, annotation_text(parameter)
     if parameter.default is parameter.empty and name not in hints.called and name not in also:
-        for kind, asked in (("list", hints.each), ("dict", hints.asked), ("object", hints.attributes)):
+        ways = {"list": hints.each, "dict": hints.asked, "object": hints.attributes, "tuple": hints.items}
+        for kind, asked in ways.items():
             if name in asked and (not text or kind in text.lower()):
                 return [Part(parameter, word, kind) for word in asked[name]]
     return [Part(parameter)]
