@@ -197,6 +197,10 @@ class DiscardedCompile(Rule):
         if first.keyword is not None and (below := self.defined_below(node)):
             says = f"Write `@` before it: then it compiles `{below}`, above which it stands."
             return [self.fix(says, self.edit(node, f"@{self.text(node)}"))]
+        if not module and plain and isinstance(first.value, cst.Attribute):
+            if isinstance(self.function.parent(node), cst.Expr):
+                says = "Keep what it returns in that place. The names in a module's state then begin with `_orig_mod.`."
+                return [self.fix(says, self.edit(node, f"{self.text(first.value)} = {self.text(node)}"))]
         if not module or not plain:
             says = "Return it to who calls this, or compile a module in place: `module.compile()`."
             return [self.fix(says, by_hand=True)] if assignment is not None else []

@@ -3440,6 +3440,10 @@ class Net(torch.nn.Module):
             "        'step': 1,\n        'settings': {},\n        'more': 1,\n    },\n    'a.pt',\n)",
         ),
         (
+            "def prepare(pipe):\n    torch.compile(pipe.unet, dynamic=True)",
+            "def prepare(pipe):\n    pipe.unet = torch.compile(pipe.unet, dynamic=True)",
+        ),
+        (
             "torch.compile(dynamic=True)\ndef f(x):\n    return x + 1",
             "@torch.compile(dynamic=True)\ndef f(x):\n    return x + 1",
         ),
