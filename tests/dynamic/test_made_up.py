@@ -965,7 +965,7 @@ def test_what_is_taken_apart_is_a_tuple_and_what_is_counted_has_something(tmp_pa
         "        super().__init__()\n"
         "        self.out = torch.nn.Linear(width, len(kinds))\n"
         "    def forward(self, inputs):\n"
-        "        hidden, mask = inputs\n"
+        "        hidden, mask, *more = inputs\n"
         "        return self.out(hidden).masked_fill(mask.reshape(len(hidden), 1), 0)\n"
     )
     found, said = made(net)

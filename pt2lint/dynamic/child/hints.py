@@ -92,10 +92,10 @@ class Hints:
                 named = [each.id if isinstance(each, ast.Name) else "*" for each in node.targets[0].elts]
                 if name and "*" not in named:
                     self._add(self.shapes, name[1], tuple(each.strip("_") for each in named))
-                elif isinstance(node.value, ast.Name) and read.count(node.value.id) == 1 and "*" not in named:
-                    self.items.update(
-                        {node.value.id: dict.fromkeys(named)} if node.value.id in self.names else {}
-                    )
+                elif isinstance(node.value, ast.Name) and read.count(node.value.id) == 1:
+                    apart = [each for each in node.targets[0].elts if not isinstance(each, ast.Starred)]
+                    if node.value.id in self.names and all(isinstance(each, ast.Name) for each in apart):
+                        self.items[node.value.id] = dict.fromkeys(map(ast.unparse, apart))
             elif isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 self.called |= {called} & {*self.names}
