@@ -10,7 +10,7 @@ from typing import Any
 
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.finding import Finding
-from pt2lint.project.elsewhere import done_in, home
+from pt2lint.project.elsewhere import FOR_A_WHILE, done_in, where
 
 _INPUT_FUNCTIONS = {"example_inputs", "get_inputs"}
 _INPUT_ATTRIBUTES = {"example_input_array", "dummy_inputs"}
@@ -134,7 +134,11 @@ def plan(
     if options.targets:
         return [Job("inputs", name) for name in options.targets]
     jobs: list[Job] = []
-    makers = [(home(path), done_in(text.encode())) for path, text in sources.items()]
+    makers = [
+        (where(path, name), name.removesuffix(FOR_A_WHILE))
+        for path, text in sources.items()
+        for name in done_in(text.encode())
+    ]
     for path, source in sources.items():
         if "torch" not in source:
             continue
@@ -142,7 +146,7 @@ def plan(
             tree = ast.parse(source)
         except (SyntaxError, ValueError):
             continue  # the static pass has said so
-        turned_on = {name for folder, names in makers if path.startswith(folder) for name in names}
+        turned_on = {name for start, name in makers if path.startswith(start)}
         captures = tuple(sorted(name for name in turned_on if name.startswith("capture_")))
         ways = []
         if _has_inputs(tree):

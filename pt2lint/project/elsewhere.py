@@ -12,6 +12,10 @@ from pt2lint.finding import Finding
 from pt2lint.packages import package_of
 
 MADE = re.compile(rb"\bconfig\.(\w+)[ \t]*=[ \t]*True\b")
+# `config.patch(name=True)`, `config.patch("name", True)` and `config.patch({"name": True})`
+PATCHED = re.compile(rb"\bconfig\.patch\(((?:[^()]|\([^()]*\))*)\)")
+PATCHES = re.compile(rb"(\w+)[\"']?\s*[=:,]\s*True\b")
+FOR_A_WHILE = " for a while"  # after the name of what a patch makes, which holds where it stands
 PREFIX, PREFIXED = "_orig_mod.", "PTS303"  # and what is said of states that have it
 TAKEN_OFF = re.compile(rb"_orig_mod(?:\.[\"'{]|\\\.)")  # a text that ends so is looked for in names
 OFFERED = re.compile(r"\bconfig\.(\w+) = True\b")
@@ -19,7 +23,11 @@ OFFERED = re.compile(r"\bconfig\.(\w+) = True\b")
 
 def done_in(data: bytes) -> list[str]:
     """The settings that a file's text turns on, and the prefix that it takes off."""
-    done = sorted({name.decode() for name in MADE.findall(data)}) if b"dynamo" in data else []
+    done: list[str] = []
+    if b"dynamo" in data:
+        done = sorted({name.decode() for name in MADE.findall(data)})
+        patched = {name.decode() for made in PATCHED.findall(data) for name in PATCHES.findall(made)}
+        done += sorted(name + FOR_A_WHILE for name in patched)
     return [*done, PREFIX] if TAKEN_OFF.search(data) else done
 
 
@@ -27,7 +35,7 @@ def weighed(
     findings: Iterable[Finding], files: Iterable[str], done: Callable[[str], list[str]]
 ) -> list[Finding]:
     """The findings, those a note for whose code a file does what they ask for (`done`): it makes the setting that they
-    offer, or takes the prefix off. Its code is its package, or what lies below its folder."""
+    offer, or takes the prefix off. Its code is its package, or what lies below its folder; for a while, itself."""
     places: dict[str, list[tuple[str, str]]] | None = None
     result = []
     for finding in findings:
@@ -37,13 +45,16 @@ def weighed(
                 places = {}
                 for path in files:
                     for name in done(path):
-                        places.setdefault(name, []).append((home(path), path))
+                        places.setdefault(name.removesuffix(FOR_A_WHILE), []).append(
+                            (where(path, name), path)
+                        )
             here = os.path.abspath(finding.path)
             by = next(
                 (path for n in names for home, path in places.get(n, ()) if here.startswith(home)), None
             )
             if by is not None:
-                why = f"where a setting is not made that {by} makes"
+                it = "the file itself" if by == finding.path else by
+                why = f"where a setting is not made that {it} makes"
                 if finding.code == PREFIXED:
                     why = f"of what {by} does not load, which takes the prefix off"
                 finding = replace(finding, note=why)
@@ -61,6 +72,11 @@ def _asked(finding: Finding) -> list[str]:
         for text in (fix.description, *(edit.text for edit in fix.edits))
     ]
     return [name for text in texts for name in OFFERED.findall(text)]
+
+
+def where(path: str, done: str) -> str:
+    """What the paths start with for which it counts that a file has done that: its home, or what a patch stands in."""
+    return os.path.abspath(path) if done.endswith(FOR_A_WHILE) else home(path)
 
 
 def home(path: str) -> str:

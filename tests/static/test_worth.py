@@ -1876,6 +1876,32 @@ def test_a_setting_that_the_project_makes(tmp_path: Path, where: str, note: str)
 
 
 @pytest.mark.parametrize(
+    ("patch", "made"),
+    [
+        ("capture_scalar_outputs=True", True),
+        ("'capture_scalar_outputs', True", True),
+        ("{'suppress_errors': bool(1), 'capture_scalar_outputs': True}", True),
+        ("capture_scalar_outputs=False", False),
+        ("suppress_errors=True", False),
+    ],
+)
+def test_a_setting_that_the_file_makes_for_a_while(tmp_path: Path, patch: str, made: bool) -> None:
+    """It holds where the file compiles what is patched around, and not for the other files of its folder."""
+    total = "def total(x):\n    return x.sum().item()\n\n\n"
+    main = tmp_path / "main.py"
+    main.write_text(
+        f"{HEAD}from other import other\n\n{total}"
+        f"with torch._dynamo.config.patch({patch}):\n    torch.compile(total)(torch.ones(2))\n"
+        "torch.compile(other)(torch.ones(2))\n"
+    )
+    (tmp_path / "other.py").write_text(total.replace("total", "other"))
+    findings = check([str(tmp_path)], Configs({"target_torch": (2, 13)})).findings
+    told = {Path(f.path).stem: (f.severity, f.note) for f in findings if f.code == "PTB103"}
+    patched = ("note", "where a setting is not made that the file itself makes")
+    assert told == {"other": ("warning", ""), "main": patched if made else ("warning", "")}
+
+
+@pytest.mark.parametrize(
     ("loads", "note"),
     [
         ("key.removeprefix('_orig_mod.')", "of what {} does not load, which takes the prefix off"),
