@@ -187,13 +187,27 @@ class Turns:
             value = value.func
         if isinstance(value, cst.Attribute):
             return dotted(value) in self.counts
-        return isinstance(value, cst.Subscript) and any(
-            isinstance(part, cst.AugAssign)
-            and isinstance(part.operator, cst.AddAssign)
-            and isinstance(part.value, cst.Integer)
-            and part.target.deep_equals(value)
-            for loop in self.loops
-            for part in walk(loop.body)
+        return self._is_item_changed(
+            value,
+            lambda part: isinstance(part.operator, cst.AddAssign) and isinstance(part.value, cst.Integer),
+        )
+
+    def _is_item_changed(self, value: cst.BaseExpression, so: Callable[[cst.AugAssign], bool]) -> bool:
+        """Whether it is an item that each turn changes so, and nothing in the function shows that it is no number:
+        `state["step"] = torch.tensor(0.0)`."""
+        return (
+            isinstance(value, cst.Subscript)
+            and any(
+                isinstance(part, cst.AugAssign) and so(part) and part.target.deep_equals(value)
+                for loop in self.loops
+                for part in walk(loop.body)
+            )
+            and not any(
+                isinstance(part, cst.Assign)
+                and not may_be_number(part.value)
+                and any(target.target.deep_equals(value) for target in part.targets)
+                for part in walk(self.function.module)
+            )
         )
 
     def scaled(self, value: cst.BaseExpression) -> bool:
@@ -206,11 +220,7 @@ class Turns:
                 and is_name(again.left, value.value)
                 and isinstance(again.right, cst.Float | cst.Integer)
             )
-        return isinstance(value, cst.Subscript) and any(
-            isinstance(part, cst.AugAssign) and is_scaling(part) and part.target.deep_equals(value)
-            for loop in self.loops
-            for part in walk(loop.body)
-        )
+        return self._is_item_changed(value, is_scaling)
 
     def _clock(self, value: cst.BaseExpression) -> bool:
         value = self.meaning(value)

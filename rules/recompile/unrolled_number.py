@@ -154,6 +154,8 @@ class UnrolledNumber(CompiledCall):
         return None if elsewhere or isinstance(number, (cst.List, cst.Tuple)) else number
 
     def is_number(self, argument: Argument, turns: Turns) -> bool:
+        if "tensor" in argument.word and not argument.word.startswith(("list", "tuple")):
+            return False
         plain = argument.word.startswith(("int", "float", "constant "))
         return (
             (plain and " | " not in argument.word)

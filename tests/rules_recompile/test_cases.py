@@ -536,6 +536,27 @@ def run(x):
         rooted(x)
         warmup.step(x)
 """,
+    "a step that a tensor counts": """
+def scaled(p, step):
+    return p / step
+
+def run(states, ps):
+    fixed = torch.compile(scaled, dynamic=False)
+    total, count = torch.tensor(0.0), 0
+    kept = {"step": 0.0}
+    for n, p in enumerate(ps):
+        state = states[n % 2]
+        if len(state) == 0:
+            state["step"] = torch.tensor(0.0)
+        state["step"] += 1
+        kept["step"] += 1
+        total += 1
+        count += 1
+        fixed(p, state["step"])
+        fixed(p, total)
+        fixed(p, kept["step"])  # PTR207
+        fixed(p, count)  # PTR207
+""",
     "a list of an object that a global name leads to": """
 class Schedule:
     def __init__(self):
