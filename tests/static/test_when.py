@@ -624,6 +624,74 @@ def test_a_name_that_one_branch_alone_sets_to_a_tensor(
     assert finding.when == conditions
 
 
+OF_A_CHOICE = """
+def loud(x):
+    return x.sum().item()
+
+def silent(x):
+    return 0.0
+
+class Silent:
+    def update(self, x):
+        return 0.0
+
+    __call__ = update
+
+class Loud(Silent):
+    def update(self, x):
+        return loud(x)
+
+    def __call__(self, x):
+        return loud(x)
+
+def found():
+    return Loud()
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor, sink=None, deep=True, verbose=False):
+        {made}
+        y = self.inner(x)
+        return y * {call}
+"""
+IF_ELSE = "if verbose:\n            p = Loud()\n        else:\n            p = Silent()"
+IF_ALONE = "p = Silent()\n        if verbose:\n            p = Loud()"
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "conditions", "is_off"),
+    [
+        ("p = Loud() if verbose else Silent()", "p.update(x)", ("verbose",), True),
+        ("p = Silent() if not verbose else Loud()", "p(x)", ("verbose",), True),
+        ("p = loud if verbose else silent", "p(x)", ("verbose",), True),
+        ("p = Loud() if deep else Silent()", "p.update(x)", ("deep",), False),
+        (IF_ELSE, "p.update(x)", ("verbose",), True),
+        (IF_ALONE, "p.update(x)", ("verbose",), True),
+        ("p = Loud() if x.shape[0] > 4 else Silent()", "p.update(x)", (), False),
+        ("p = Loud() if verbose else Silent()\n        p = found() if deep else p", "p.update(x)", (), False),
+        ("p = found() if deep else Silent()", "p.update(x)", (), False),
+        (IF_ELSE.replace("Silent", "Loud"), "p.update(x)", (), False),
+        (IF_ELSE.replace("Silent", "found"), "p.update(x)", (), False),
+        (
+            f"sink = sink or Silent()\n        {IF_ALONE}".replace("p =", "sink ="),
+            "sink.update(x)",
+            (),
+            False,
+        ),
+        ("p = found()\n        if p is None:\n            p = Loud()", "p.update(x)", (), False),
+    ],
+)
+def test_what_one_of_two_does_that_a_test_chooses(
+    tmp_path: Path, made: str, call: str, conditions: tuple[str, ...], is_off: bool
+) -> None:
+    [finding] = linted(tmp_path, OF_A_CHOICE.format(made=made, call=call))
+    assert finding.when == conditions
+    assert finding.note == ("`verbose` is off by default" if is_off else "")
+
+
 OF_A_GLOBAL = """
 STATISTICS = {switch}
 

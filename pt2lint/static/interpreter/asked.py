@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from pt2lint.static.interpreter.defaults import Defaults
+from pt2lint.static.interpreter.defaults import Defaults, makes
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guard_syntax import (
+    Under,
     asked_for,
     asks_whether_none,
     handed,
@@ -36,6 +37,7 @@ from pt2lint.static.source.nodes import (
 from pt2lint.static.values import (
     NONE,
     UNKNOWN,
+    Ext,
     Func,
     Instance,
     Tensor,
@@ -92,7 +94,7 @@ class Asked:
         elif isinstance(call.func, ast.Name) and (place := self._gone_over(call, call.func.id)) is not None:
             kept = self.defaults.listed_under(place, part, frame)
         if kept is None:
-            return ()
+            return self._of_chosen(call.func, part, frame)
         about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)
         return self._told(kept[0], kept[1], OFF if kept[2] else FLAG, about)
 
@@ -139,6 +141,22 @@ class Asked:
                 lists = [n for n in walk(loop.iter) if is_own(n)]
                 return lists[0] if len(lists) == 1 else None
         return None
+
+    def _of_chosen(self, called: ast.expr, part: Value, frame: Frame) -> Path:
+        """The condition under which what is called, or the object whose method it is, is this one of several that the
+        function makes: `progress = Loud() if verbose else Silent()`, then `progress.update()`."""
+        name, is_method = (called.value, True) if isinstance(called, ast.Attribute) else (called, False)
+        seen = self.at.expressions.seen.get(called)  # as it was called
+        if seen is None or not isinstance(name, ast.Name) or name.id in frame.parameters:
+            return ()
+        sets = self._sets(name)
+        among = [_owner(one) if is_method else one for one in options(seen[1])]
+        if not all(says_none(value) or any(makes(value, one) for one in among) for value, _ in sets):
+            return ()  # which may make it too
+        chosen = _owner(part) if is_method else part
+        where = {branch for value, branch in sets if makes(value, chosen)}
+        branch = where.pop() if len(where) == 1 else None
+        return self._of(*branch, seen[0], frame) if branch is not None else ()
 
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -264,27 +282,35 @@ class Asked:
         """The conditions of the frame, and the one under which alone a name that is tested or compared is a tensor:
         `total = sum(sizes)`, and `total = lengths.sum()` where `sizes is None`."""
         name = test.left if isinstance(test, ast.Compare) else test
-        running = self.at.functions.running()
-        if running is None or not isinstance(name, ast.Name) or not isinstance(env.get(name.id), Union):
+        if not isinstance(name, ast.Name) or not isinstance(env.get(name.id), Union):
             return frame.guards
-        sets = [one for one in set_by(running, name.id) if one[0] is not None]
-        stores = len(sets)
-        if len(sets) == 1 and isinstance(sets[0][0], ast.IfExp) and sets[0][1] is None:
-            made = sets[0][0]  # `total = lengths.sum() if sizes is None else sum(sizes)`
-            sets = [(made.body, (made.test, True)), (made.orelse, (made.test, False))]
-        bound = [part for part in walk(running) if isinstance(part, ast.Name) and part.id == name.id]
-        alone = [part for part in walk(running) if isinstance(part, ast.AnnAssign) and part.value is None]
-        found = sum(isinstance(part.ctx, ast.Store) for part in bound)
-        if len(sets) < 2 or found != stores + sum(is_name(part.target, name.id) for part in alone):
-            return frame.guards
+        sets = self._sets(name)
         where = [
             (made.lineno, branch)
             for made, branch in sets
-            if made is not None and tensor_of(self.at.expressions.again(made, env, frame)) is not None
+            if tensor_of(self.at.expressions.again(made, env, frame)) is not None
         ]
         if len(where) != 1 or where[0][0] >= test.lineno or where[0][1] is None:
             return frame.guards
         return self.where(*where[0][1], env, frame)
+
+    def _sets(self, name: ast.Name) -> list[tuple[ast.expr, Under]]:
+        """What the function sets a name to, with the innermost test around each; nothing where it does so once, or in a
+        way that this does not see."""
+        running = self.at.functions.running()
+        if running is None:
+            return []
+        sets = [(made, branch) for made, branch in set_by(running, name.id) if made is not None]
+        stores = len(sets)
+        if len(sets) == 1 and isinstance(made := sets[0][0], ast.IfExp) and sets[0][1] is None:
+            # `total = lengths.sum() if sizes is None else sum(sizes)`
+            sets = [(made.body, (made.test, True)), (made.orelse, (made.test, False))]
+        if len(sets) < 2:
+            return []
+        bound = [part for part in parts(running, ast.Name) if part.id == name.id]
+        alone = [part for part in parts(running, ast.AnnAssign) if part.value is None]
+        found = sum(isinstance(part.ctx, ast.Store) for part in bound)
+        return sets if found == stores + sum(is_name(part.target, name.id) for part in alone) else []
 
     def _spelled_out(self, call: ast.Call, env: Env, frame: Frame) -> ast.expr:
         """What a test by a function of the project asks: `mask is not None`, of `exists(mask)`."""
@@ -350,6 +376,12 @@ def _handed(call: ast.Call, callee: Func) -> ast.expr | None:
     given |= {k.arg: k.value for k in call.keywords if k.arg}
     place = given.get(asked.id)
     return handed(test, asked.id, place) if isinstance(place, ast.Attribute) else None
+
+
+def _owner(method: Value) -> Value:
+    """The object whose method it is."""
+    bound = method.bound if isinstance(method, Func) else method.receiver if isinstance(method, Ext) else None
+    return UNKNOWN if bound is None else bound
 
 
 def _one_branch(function: FunctionNode, asked: ast.Name) -> tuple[ast.expr, bool] | None:

@@ -342,7 +342,7 @@ class Defaults:
         keys = [
             name
             for name, kind in zip(table.keys, table.values, strict=True)
-            if _makes(kind if picked is value else ast.Call(kind, [], []), part)
+            if makes(kind if picked is value else ast.Call(kind, [], []), part)
         ]
         if not 0 < len(keys) < len(table.keys) or not all(isinstance(name, ast.Constant) for name in keys):
             return None
@@ -393,7 +393,7 @@ class Defaults:
         kept_so: list[tuple[ast.expr | None, Under]],
     ) -> tuple[ast.expr, bool, bool] | None:
         """The one test under which `__init__` makes the part, where that asks for an option."""
-        tests = {test for value, test in kept_so if _makes(value, part)}
+        tests = {test for value, test in kept_so if makes(value, part)}
         only = tests.pop() if len(tests) == 1 else None
         if only is None:
             return None
@@ -554,7 +554,7 @@ def _kept_as(test: ast.expr, init: FunctionNode) -> ast.expr:
     return ast.copy_location(asked, test)
 
 
-def _makes(value: ast.expr | None, part: Value) -> bool:
+def makes(value: ast.expr | None, part: Value) -> bool:
     """Whether an expression makes the part: the function itself or its name, or a call of its class."""
     if isinstance(part, Func):
         return value is part.node or (
