@@ -926,3 +926,16 @@ class Net(nn.Module):
     found = {f.line: f for f in lint(["m.py"], None, {"m.py": code}).findings}
     assert list(found) == [7, 19]
     assert found[7].flow[0].message == "`Net.forward` is compiled"
+
+
+def test_the_first_elements_of_tuples_of_several_lengths_keep_their_places() -> None:
+    """A table says of each name what to compile, and what makes its arguments, which is not compiled."""
+    pairs = "\n".join(
+        f"def run{n}(x):\n    return x\n\ndef make{n}():\n    print(1)\n    return torch.ones(3)\n"
+        for n in range(12)
+    )
+    table = ", ".join(f"'{n}': ('a', run{n}, make{n}{', True' * (n % 2)})" for n in range(12))
+    use = "name, run, make = TABLE[name][:3]\n    torch.compile(run)(make())\n"
+    assert noted(f"import torch\n\n{pairs}\nTABLE = {{{table}}}\n\ndef main(name):\n    {use}") == []
+    later = use.replace("name, run", "run").replace("[:3]", "[1:]")
+    assert noted(f"import torch\n\n{pairs}\nTABLE = {{{table}}}\n\ndef main(name):\n    {later}") == []

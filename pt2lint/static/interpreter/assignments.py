@@ -59,9 +59,7 @@ class Assignments:
     def unpack(self, targets: list[ast.expr], value: Value, env: Env, frame: Frame) -> None:
         starred = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
         elts: list[Value] | None = None
-        if isinstance(value, Seq) and value.prefix and value.elts is None and starred is None:
-            elts = [*value.prefix, *[mixed(value.elem)] * len(targets)][: len(targets)]
-        elif isinstance(value, Seq) and value.around is not None and starred is None:
+        if isinstance(value, Seq) and value.around is not None and starred is None:
             before, each, after = value.around
             between = len(targets) - len(before) - len(after)
             elts = [*before, *[each] * between, *after] if between >= 0 else None
@@ -174,7 +172,11 @@ class Assignments:
 
 def _spread(value: Value, targets: int, starred: int | None) -> list[Value] | None:
     """What each of so many targets is given of a sequence, the starred one a list; None where that cannot be said."""
-    if not isinstance(value, Seq) or value.elts is None:
+    if not isinstance(value, Seq):
+        return None
+    if value.elts is None:
+        if value.prefix and starred is None:
+            return [*value.prefix, *[mixed(value.elem)] * targets][:targets]
         return None
     if starred is None:
         return value.elts if len(value.elts) == targets else None

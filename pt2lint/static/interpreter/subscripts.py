@@ -132,20 +132,17 @@ class Subscripts:
         return UNKNOWN
 
     def _slice(self, owner: Seq, node: ast.expr) -> Value:
-        if owner.elts is not None and isinstance(node, ast.Slice) and node.step is None:
-            bounds: list[int | None] = []
-            for part in (node.lower, node.upper):
-                if part is None:
-                    bounds.append(None)
-                    continue
-                sign = 1
-                if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
-                    sign, part = -1, part.operand
-                if not (isinstance(part, ast.Constant) and isinstance(part.value, int)):
-                    return Seq(None, owner.elem, owner.type)
-                bounds.append(sign * part.value)
+        bounds = _bounds(node)
+        if bounds is None:
+            return Seq(None, owner.elem, owner.type)
+        if owner.elts is not None:
             return Seq(owner.elts[slice(*bounds)], None, owner.type)
-        return Seq(None, owner.elem, owner.type)
+        start, end = bounds
+        if not owner.prefix or (start or 0) < 0:  # the first ones are all that may be known
+            return Seq(None, owner.elem, owner.type)
+        if end is not None and 0 <= end <= len(owner.prefix):
+            return Seq(owner.prefix[start:end], None, owner.type)
+        return Seq(None, owner.elem, owner.type, (owner.prefix[start:] or None) if end is None else None)
 
     def index_tensor(self, owner: Tensor, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:
         if isinstance(index, Py) and index.type == "str":
@@ -219,3 +216,21 @@ def is_of_tensor(index: ast.expr) -> bool:
         isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is ...)
         for part in index.elts
     )
+
+
+def _bounds(node: ast.expr) -> tuple[int | None, int | None] | None:
+    """The numbers of `[a:b]`, None for one that is not there; None where they are not written out."""
+    if not isinstance(node, ast.Slice) or node.step is not None:
+        return None
+    bounds: list[int | None] = []
+    for part in (node.lower, node.upper):
+        sign = 1
+        if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
+            sign, part = -1, part.operand
+        if part is None:
+            bounds.append(None)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, int):
+            bounds.append(sign * part.value)
+        else:
+            return None
+    return bounds[0], bounds[1]
