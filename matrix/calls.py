@@ -511,6 +511,7 @@ CALLS = {
     "call operator.index": "import operator; operator.index(i[1])",
     "call atexit.register": "atexit.register(print)",
     "call signal.getsignal": "signal.getsignal(signal.SIGINT)",
+    "decorate compile inside": "@torch.compile(fullgraph=True)\ndef g(v):\n    return v * 2\ng(x)",
     "call torch._dynamo.disallow_in_graph": "torch._dynamo.disallow_in_graph(torch.lcm)",
 }
 

@@ -182,6 +182,7 @@ Names of operations:
                     "surely" where the code says that its rate is above 0
 - `adapt compiled`  what torch.compile wrapped is given to a library that puts adapters into modules
 - `decorate compile`  torch.compile decorates a function and is given arguments: as of `call torch.compile`
+- `decorate compile inside`  so does it a function that traced code defines
 - `set traced method`  a method of a class is replaced after compiled code that runs it was called
 - `call cached`     a function under functools.lru_cache is called; details: "name", and "draws": what it draws random
                     numbers with

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import libcst as cst
 
 from pt2lint.fixes.repairs.by_hand import fake
@@ -21,6 +23,10 @@ class ExplicitBreak(GraphBreak):
     `torch._dynamo.mark_dynamic`, `maybe_mark_dynamic` and `torch.compiler.set_stance` raise.
     `torch._dynamo.disallow_in_graph(op)`, wherever it stands, makes every call of `op` end the graph from then on
     (GB0007): an operator that cannot be traced needs a fake instead, `torch.library.register_fake`.
+
+    So does `@torch.compile(fullgraph=True)`, or with any other arguments, above a function that compiled code defines
+    (GB0223). The function is then traced into the next graph, not compiled by itself. `@torch.compile` without
+    arguments, `torch.compile(f, fullgraph=True)`, and calls of what was compiled outside do nothing there.
 
     ## Example
     ```python
@@ -54,11 +60,19 @@ class ExplicitBreak(GraphBreak):
     ops = (
         *calls("torch._dynamo", "graph_break reset mark_dynamic maybe_mark_dynamic disallow_in_graph"),
         *calls("torch.compiler", "cudagraph_mark_step_begin reset set_stance"),
+        "decorate compile inside",
     )
     anywhere = True
     says = "{code} ends the graph"
     repairs = ("left_out",)
-    graph_breaks = ("GB0025", "GB0007")
+    instead = MappingProxyType(
+        {
+            "decorate compile inside": (
+                "Define the function outside; or leave the decorator out, as compiled code traces the function anyway"
+            )
+        }
+    )
+    graph_breaks = ("GB0025", "GB0007", "GB0223")
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
@@ -79,3 +93,14 @@ class ExplicitBreak(GraphBreak):
                 "`torch.library.register_fake`, keeps it in",
                 fixes=[by_hand],
             )
+
+    INVALID = (
+        "@torch.compile(fullgraph=True)\ndef g(v):\n    return v * 2\nreturn g(x + 1) - 1",
+        "y = x + 1\n@torch.compile()\ndef g(v):\n    return v * 2\nreturn g(y) - 1",
+    )
+    VALID = (
+        "@torch.compile\ndef g(v):\n    return v * 2\nreturn g(x + 1) - 1",
+        "def g(v):\n    return v * 2\nreturn torch.compile(g, fullgraph=True, backend='eager')(x + 1) - 1",
+        "@torch.compile(fullgraph=True, backend='eager')\ndef g(v):\n    return v * 2\n"
+        "def f(x, m, i):\n    return g(x + 1) - 1",
+    )

@@ -43,6 +43,8 @@ from pt2lint.static.values import (
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
+COMPILES = "decorate compile inside"
+
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 
@@ -254,6 +256,13 @@ class Statements:
                 env[local] = self.at.names.qualified(target)
 
     def s_functiondef(self, node: ast.FunctionDef, env: Env, frame: Frame) -> None:
+        for decorator in node.decorator_list if frame.region else ():
+            if isinstance(decorator, ast.Call) and self.at.notebook.listens(COMPILES, frame):
+                # `@torch.compile(mode=...)` calls it without what it compiles: that alone Dynamo does not trace.
+                called = self.at.expressions.quietly(decorator.func, env, frame)
+                compiles = isinstance(called, Ext) and self.at.models.plays(called.name, "compiles")
+                if compiles and not decorator.args:
+                    self.at.notebook.note(decorator, COMPILES, frame)
         value: Value = Func(node, frame.module, self.at.expressions.closed(env, frame))
         value = self.at.calls.decorated(value, node, env, frame)
         env[node.name] = self.nested[node] = value
