@@ -412,6 +412,8 @@ class Models:
         words = self._returns.get(name)
         if words is not None:
             return returning(words)
+        if self._role["asks whether compiled"].played_by(name):
+            return returning("true")
         within = name + "."
         return next(
             (handler for start, handler in self._otherwise if within.startswith(start)), made_or_unknown

@@ -76,6 +76,7 @@ def load_extension(call: Call) -> Value:
     return Ext("torch.utils.cpp_extension.loaded")
 
 
+ASKING = ("is_compiling", "is_dynamo_compiling")
 ASKS = (
     "torch.compiler.is_compiling",
     "torch.compiler.is_dynamo_compiling",
@@ -88,8 +89,7 @@ OF_COMPILER = (
     "assume_constant_result",
     "cudagraph_mark_step_begin",
     "disable",
-    "is_compiling",
-    "is_dynamo_compiling",
+    *ASKING,
     "list_backends",
     "reset",
     "set_stance",
@@ -139,7 +139,8 @@ LIBRARY = Library(
             "torch._inductor.config",
             "torch._inductor.config.*",
         ),
-        "asks whether compiled": ASKS,
+        # transformers' and others', which pass on what torch says.
+        "asks whether compiled": (*ASKS, "*.is_torchdynamo_compiling", *(f"*.{name}" for name in ASKING)),
         "not there": (
             *(f"torch.compile.{name}" for name in (*OF_COMPILER, *OF_DYNAMO)),
             *(f"torch.compiler.{name}" for name in OF_DYNAMO),

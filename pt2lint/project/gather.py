@@ -275,10 +275,10 @@ def _picks_again(leader: Finding, finding: Finding) -> bool:
 
 
 def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
-    """Whether a branch by values reads more numbers, or prints: `if x.min() < 0: print(x.min())`. What becomes of that
-    is decided by who mends the branch."""
+    """Whether a branch by values, or by a number that its test reads, reads more numbers, or prints: `if x.min() < 0:
+    print(x.min())`. What becomes of that is decided by who mends the branch."""
     reads = finding.price is not None and finding.price.waits and finding.code not in ROWS
-    return leader.code == TESTS and (reads or finding.code in SAYS) and (at.statement, 0) in where.arms
+    return leader.code in VALUES and (reads or finding.code in SAYS) and (at.statement, 0) in where.arms
 
 
 def _is_alike(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:

@@ -414,6 +414,8 @@ class M(nn.Module):
         ("if x.min() < 0:\n            x = self.gru(x)[0]", [(12, []), (13, [])]),
         ("if x.min() < 0:\n            x = x * 2\n        y = x.max().item()", [(12, []), (14, [])]),
         ("if x.min() < 0:\n            x = x[x > 1].sum()", [(12, []), (13, [])]),
+        # whose test may read its number
+        ("if x.min().item() < 0:\n            print('negative')\n            x = x * 2", [(12, [13])]),
         # checks of a function
         ("assert x.min() > 0 and x.any()\n        assert x.max() < 9 and x.any()", [(12, [13])]),
         ("assert x.min() > 0 and x.any()\n        assert (x < 9).all().item()", [(12, [13])]),

@@ -725,6 +725,30 @@ class M(torch.nn.Module):
     assert [n for n in range(1, 5) if any(f"x.max() > {n}" in t for t in told)] == [2, 3, 4]
 
 
+def test_a_function_of_another_library_that_asks_whether_this_is_compiled() -> None:
+    """`transformers.utils.is_torchdynamo_compiling` and its copies, which the linter cannot read."""
+    source = """
+from transformers.utils import is_torchdynamo_compiling
+from ..utils import is_torchdynamo_compiling as asked
+from tensordict.utils import is_compiling
+from elsewhere import is_training
+
+class M(torch.nn.Module):
+    def forward(self, x):
+        if not is_torchdynamo_compiling() and x.max() > 1:
+            x = x + 1
+        if not asked() and x.max() > 2:
+            x = x + 1
+        if not is_compiling() and x.max() > 3:
+            x = x + 1
+        if not is_training() and x.max() > 4:
+            x = x + 1
+        return x
+"""
+    told = noted(source)
+    assert [n for n in range(1, 5) if any(f"x.max() > {n}" in t for t in told)] == [4]
+
+
 def test_a_container_that_holds_itself() -> None:
     source = """
 def settings(flag):
