@@ -2040,6 +2040,16 @@ def test_a_module_of_a_file_of_tests(tmp_path: Path) -> None:
     script = tmp_path / "test_m.py"
     script.write_text(f"{HEAD}import pytest\n{code}")
     assert [f.note for f in lint([str(script)]).findings] == ["in a module that a file of tests defines"]
+    # What pytest collects by itself needs no import: by the name of the file, and of a function or a class in it.
+    for name, more, note in (
+        ("test_n.py", "def test_m():\n    M(2, 2)\n", "in a module that a file of tests defines"),
+        ("n_test.py", "class TestM:\n    pass\n", "in a module that a file of tests defines"),
+        ("n_tests.py", "def test_m():\n    M(2, 2)\n", ""),
+        ("test_o.py", "def main():\n    M(2, 2)\n", ""),
+    ):
+        script = tmp_path / name
+        script.write_text(f"{HEAD}{code}\n{more}")
+        assert [f.note for f in lint([str(script)]).findings] == [note], name
 
 
 def test_what_a_class_has_in_place_of_another_method_holds_no_weights(tmp_path: Path) -> None:

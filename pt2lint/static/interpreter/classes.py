@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -140,8 +141,14 @@ class Classes:
         return known
 
     def is_of_tests(self, module: Module) -> bool:
-        """Whether the file tests: it imports pytest or so."""
-        return any(self.at.models.plays(name, "runs tests") for name in module.imports.values())
+        """Whether the file tests: it imports pytest or so, or pytest collects it, by its name and one in it."""
+        if any(self.at.models.plays(name, "runs tests") for name in module.imports.values()):
+            return True
+        file = os.path.basename(module.path)
+        return (file.startswith("test_") or file.endswith("_test.py")) and (
+            any(name.startswith("test") for name in module.functions)
+            or any(name.startswith("Test") for name in module.classes)
+        )
 
     def is_function(self, cls: ClassInfo) -> bool:
         """Whether it is a function with a gradient of its own."""
