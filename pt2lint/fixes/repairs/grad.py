@@ -8,13 +8,16 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, method_in
+from pt2lint.fixes.kinds import guess, has_no_gradient
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
+    New,
     Refusal,
     Refused,
     Repaired,
     accepted,
     ancestors,
+    block_of,
     enclosing_function,
     fix,
     line,
@@ -94,14 +97,30 @@ def detached(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if not isinstance(only, cst.Assign) or len(only.targets) > 1 or source(function, only.value) != "False":
         return Refusal("it does not take the gradient away")
     owner = enclosing_function(function, node)
+    anew = True
     for use in uses(owner.body) if owner is not None else ():
-        made = (
-            function.parent(function.parent(use.node) or use.node) if use.binds and use.name == name else None
-        )
+        if use.name != name:
+            continue
+        around = function.parent(use.node)
+        if not use.binds:
+            asked = around.attr.value if isinstance(around, cst.Attribute) else ""
+            anew = anew and (around is only.targets[0].target or "requires_grad" not in asked)
+            continue
+        made = function.parent(around or use.node)
         value = made.value if isinstance(made, cst.Assign) else None
+        anew = anew and value is not None and has_no_gradient(function, value, guess(function))
         found_there = isinstance(value, cst.Call) and callee(value) in ("get", "getattr", "pop")
         if found_there or isinstance(value, cst.Name | cst.Attribute | cst.Subscript):
             return Refusal("the tensor may be kept elsewhere, too")
+    if anew:
+        block = block_of(function, statement)
+        alone = block is None or len(block[0]) == 1
+        gone: New = statement.with_changes(body=[cst.Pass()]) if alone else None
+        return fix(
+            f"Leave it out: `{name}` is made here, and requires no gradient. It assumes that nothing written into it "
+            "does.",
+            rewrite(function, {statement: gone}),
+        )
     return fix(
         f"Go on with `{name}` detached. It assumes that nothing goes on with the tensor under another name.",
         rewrite(function, {statement: line(f"{name} = {name}.detach()", statement)}),
