@@ -102,7 +102,10 @@ class TorchQuery(GraphBreak):
             "call torch.Tensor.resize": (
                 "Make a new one: `x.new_empty(shape)`, or `x.reshape(shape)` where the count stays"
             ),
-            "call torch.cuda.m": "Ask before or after the compiled call",
+            "call torch.cuda.m": (
+                "Ask before or after the compiled call, or in eager mode alone: "
+                "`not torch.compiler.is_compiling() and ...`"
+            ),
             "call torch.is_inference_mode_enabled": (
                 "Ask before the compiled call, and pass the answer on as a flag"
             ),

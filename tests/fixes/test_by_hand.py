@@ -234,6 +234,60 @@ CASES = {
     ),
     "a class": (["class Pair:", "    pass", "return self.layer(x), Pair()"], "Define it once,"),
     "a bound": (["last = self.layer(x).sum().long()", "return x[:last]"], "Write and read by position:"),
+    "a test that ends a loop": (
+        ["for _ in range(9):", "    x = self.layer(x)", "    if x.max() < 1:", "        break", "return x"],
+        "Take all turns and keep what is done: `torch.where(x.max() < 1, old, new)`;",
+    ),
+    "a test whose sides are answers": (
+        ["y = self.layer(x)", "if torch.any(y > 1):", "    return False", "return True"],
+        "Return what is tested as a tensor, `torch.any(y > 1)`, and choose with that: `torch.where(it, a, b)`;",
+    ),
+    "a mask of all but one column": (
+        [
+            "y = self.layer(x)",
+            "for i in range(4):",
+            "    kept = torch.ones(4, dtype=torch.bool)",
+            "    kept[i] = False",
+            "    x = x + y[:, kept].sum()",
+            "return x",
+        ],
+        "Python knows which positions the mask holds:",
+    ),
+    "a mask that values change": (
+        [
+            "y = self.layer(x)",
+            "kept = torch.ones(4, dtype=torch.bool)",
+            "kept[lengths] = False",
+            "return y[kept], y",
+        ],
+        "Keep all of `y`:",
+    ),
+    "a mask of all but the diagonal": (
+        ["y = self.layer(x)", "off = ~torch.eye(4, dtype=torch.bool)", "return y[off].view(4, 3)"],
+        "For all but the diagonal of `y`, of n rows and columns, no mask is needed:",
+    ),
+    "a mask of a triangle": (
+        ["y = self.layer(x)", "return y[torch.triu(torch.ones(4, 4), diagonal=1).bool()], y"],
+        "Take the positions in place of the mask: `i, j = torch.triu_indices(n, m, offset)`, then `y[i, j]`,",
+    ),
+    "lengths to split by": (
+        ["parts = torch.split(self.layer(x), lengths.diff().tolist())", "return [p.sum() for p in parts]"],
+        "Compute for all positions at once:",
+    ),
+    "positions within each of many": (
+        ["return self.layer(x), torch.cat([torch.arange(n) for n in lengths.diff()])"],
+        "Compute for all positions at once:",
+    ),
+    "what each turn of a loop writes": (
+        [
+            "of = torch.zeros(x.shape[0])",
+            "for i in range(lengths.shape[0]):",
+            "    a = int(lengths[i].item())",
+            "    of[a : a + 2] = i",
+            "return self.layer(x), of",
+        ],
+        "Compute for all positions at once:",
+    ),
     "a layer of several": (["return torch.nn.ModuleList([self.layer])[lengths.max()](x)"], ""),
     "a size": (["return torch.zeros(lengths.max(), 4)"], "Take a number that is known:"),
 }
@@ -338,3 +392,37 @@ def test_a_mode_beside_options(tmp_path: Path) -> None:
     assert [(fix.by_hand, fix.description.split(":")[0]) for fix in found.fixes] == [
         (True, "Give one of them")
     ]
+
+
+def test_a_kernel_reads_the_number_itself(tmp_path: Path) -> None:
+    code = """
+import torch, triton
+
+@triton.jit
+def kernel(out, n, total):
+    pass
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor):
+        out = torch.empty_like(self.layer(x))
+        total = {}
+        kernel[(4,)](out, 4, total=total)
+        return out
+"""
+    for number, says in (("self.layer(x).sum().item()", "Give the kernel the tensor"), ("4", "")):
+        (tmp_path / "m.py").write_text(code.format(number))
+        found = [one for one in lint([str(tmp_path / "m.py")], Settings()).findings if one.code == "PTB103"]
+        told = [fix.description for one in found for fix in one.fixes]
+        assert any(each.startswith("Give the kernel the tensor") for each in told) == bool(says)
+
+
+def test_a_function_that_makes_a_module_is_not_compiled(tmp_path: Path) -> None:
+    code = "import torch\n\ntorch.compile(mode='default')\ndef make(n) -> {}:\n    return torch.ones(n)\n"
+    for made, edits in (("torch.Tensor", True), ("torch.nn.Module", False)):
+        (tmp_path / "m.py").write_text(code.format(made))
+        ([fix],) = (one.fixes for one in lint([str(tmp_path / "m.py")], Settings()).findings)
+        assert (bool(fix.edits), fix.by_hand) == (edits, not edits)

@@ -52,6 +52,19 @@ def groups(x):
     return (v[1:] != v[:-1]).cumsum(0)
 
 
+def row_of_each(x):
+    return torch.searchsorted(torch.tensor([1, 3]), torch.arange(3), right=True)
+
+
+def all_but_the_diagonal(x):
+    return x.flatten()[1:].view(2, 4)[:, :-1].reshape(3, 2)
+
+
+def above_the_diagonal(x):
+    i, j = torch.triu_indices(3, 3, 1)
+    return x[i, j]
+
+
 def grid(x):
     return x.new_empty((2, 2)).fill_(x.element_size() * x.numel())
 
@@ -97,6 +110,20 @@ SAID = {
     "least squares": (lambda x: torch.linalg.pinv(x) @ x, lambda x: torch.linalg.lstsq(x, x).solution),
     "groups": (groups, None),
     "gathered": (lambda x: torch.zeros(3, 3).index_add_(0, torch.tensor([0, 0, 2]), x), None),
+    "sums of lengths": (
+        lambda x: torch.zeros(2, 3).index_add_(0, row_of_each(x), x),
+        lambda x: torch.stack([part.sum(0) for part in x.split([1, 2])]),
+    ),
+    "positions within lengths": (
+        lambda x: torch.arange(3) - torch.tensor([0, 1])[row_of_each(x)],
+        lambda x: torch.cat([torch.arange(n) for n in (1, 2)]),
+    ),
+    "all but the diagonal": (all_but_the_diagonal, lambda x: x[~torch.eye(3, dtype=torch.bool)].view(3, 2)),
+    "above the diagonal": (above_the_diagonal, lambda x: x[torch.ones(3, 3).triu(1).bool()]),
+    "all but a column": (
+        lambda x: x[:, [k for k in range(3) if k != 1]],
+        lambda x: x[:, torch.tensor([True, False, True])],
+    ),
     "turns": (lambda x: torch.where(x.sum() > 100, x, x + 1), None),
 }
 

@@ -14,9 +14,20 @@ from typing import cast
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.file import class_around
+from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import told as kind_told
-from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, sign_of, small_of, source, uses
+from pt2lint.fixes.purity import callee
+from pt2lint.fixes.repairs import known_mask
+from pt2lint.fixes.rewrite import (
+    enclosing_function,
+    name_in,
+    parameters,
+    qualified,
+    sign_of,
+    small_of,
+    source,
+    uses,
+)
 from pt2lint.rule import FunctionCode, one_line
 from pt2lint.rule.tree import is_name, walk
 
@@ -48,6 +59,11 @@ KEEP_ALL = (
     "Keep all of `{0}`: compute on the whole and select with `torch.where({1}, changed, {0})`, the mask unsqueezed "
     "where it has fewer dimensions, or weigh a sum with the mask"
 )
+_ALL_AT_ONCE = (
+    "Compute for all positions at once: `torch.searchsorted(ends, torch.arange(n), right=True)`, with `ends` the "
+    "`cumsum` of the lengths and `n` of a shape, says which of them each belongs to; `index_add_` sums by that, and "
+    "`torch.arange(n) - starts[it]` counts within each"
+)
 KEEP_NUMBERS = (
     "Keep the numbers too: a list of them in an attribute of its own, set where {} is; what Python holds is known "
     "while Dynamo traces"
@@ -61,6 +77,11 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Keep the tensor and assert on that, with a message that does not hold its value: `assert t < bound` stays "
             "in the graph. A failure raises RuntimeError there"
         )
+    elif _goes_to_kernel(function, node):
+        yield told(
+            "Give the kernel the tensor, which it reads itself: `tl.load(pointer)`. Python then does not wait for the "
+            "device either"
+        )
     elif _of_numbers(function, node):
         yield told(
             "Compute it of the numbers themselves, without a tensor: with `max`, `sum`, `math.prod` and the like"
@@ -72,6 +93,8 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Compare positions with the tensor, which takes no number: `torch.arange(n) < k` is the mask of the first "
             "`k`"
         )
+    elif _bounds_a_turn(function, node):
+        yield told(_ALL_AT_ONCE)
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
 
@@ -92,6 +115,45 @@ def _only_asserted(function: FunctionCode, node: cst.CSTNode, steps: int = STEPS
     if not read or len(found) - len(read) != 1:
         return False
     return all(_in_assertion(function, use) or _only_asserted(function, use, steps - 1) for use in read)
+
+
+def _goes_to_kernel(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a kernel that the file writes in Triton is given it, under a name: `kernel[grid](x, n)`."""
+    assigned, owner = name_in(function.parent(node)), enclosing_function(function, node)
+    if assigned is None or owner is None:
+        return False
+    kernels = {
+        one.name
+        for one in (file_of(function).tree.body)
+        if isinstance(one, ast.FunctionDef)
+        and any(ast.unparse(by).split("(")[0].endswith("jit") for by in one.decorator_list)
+    }
+    return any(
+        isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Subscript)
+        and isinstance(call.func.value, cst.Name)
+        and call.func.value.value in kernels
+        and any(is_name(arg.value, assigned.value) for arg in call.args)
+        for call in walk(owner.body)
+    )
+
+
+def _bounds_a_turn(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a turn of a loop reads a number by the turn, and writes a slice with it: `a = int(ends[i].item())`, then
+    `of[a:b] = i`."""
+    here = function.parent(node)
+    while here is not None and not isinstance(here, cst.For | cst.FunctionDef):
+        here = function.parent(here)
+    if not isinstance(here, cst.For):
+        return False
+    bound = {use.name for use in uses(here.body) if use.binds}
+    return bool({use.name for use in uses(node)} & {use.name for use in uses(here.target)}) and any(
+        isinstance(made, cst.AssignTarget)
+        and isinstance(made.target, cst.Subscript)
+        and isinstance(slice := made.target.slice[0].slice, cst.Slice)
+        and bool({use.name for use in uses(slice)} & bound)
+        for made in walk(here.body)
+    )
 
 
 def _of_numbers(function: FunctionCode, node: cst.CSTNode) -> bool:
@@ -204,6 +266,19 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif tested is not None:
         test = _cut(_in_tensors(function, node))
+        ends = small_of(tested.body.body[-1]) if isinstance(tested, cst.If) else None
+        if isinstance(ends, cst.Break):
+            yield told(
+                f"Take all turns and keep what is done: `torch.where({test}, old, new)`; or leave early in eager mode "
+                "alone, where further turns change next to nothing: `if not torch.compiler.is_compiling() and ...`"
+            )
+            return
+        if isinstance(ends, cst.Return) and source(function, ends.value or ends) in ("True", "False"):
+            yield told(
+                f"Return what is tested as a tensor, `{test}`, and choose with that: `torch.where(it, a, b)`; a call "
+                "whose answer nothing reads can go"
+            )
+            return
         yield told(
             f"Compute both and choose: `torch.where({test}, a, b)` of what the two sides give; or "
             "`torch.cond`, which runs one of them, where they change nothing else"
@@ -299,6 +374,8 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             f"Keep the positions too: buffers of what `{kept}.nonzero(as_tuple=True)` gives, made where `{kept}` is "
             "set, and index with those in its place, as their number is known"
         )
+    elif isinstance(node, cst.Subscript) and (known := known_mask.instead(function, node)):
+        yield told(known)
     elif isinstance(node, cst.Subscript):
         yield from _whole(function, node)
     elif isinstance(node, cst.Call) and not (qualified(function, node.func) or "").startswith("numpy."):
@@ -372,11 +449,24 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Leave the argument a number, and compute with the tensor around the call: multiply or add what goes in or "
             "comes out, or make a mask of positions (`torch.arange(n) < k`)"
         )
+    elif _counts_each(function, node):
+        yield told(_ALL_AT_ONCE)
     elif isinstance(node, cst.Call) and not isinstance(function.parent(node), cst.Index):
         yield told(
             "Take a number that is known: a bound from a shape, the configuration or an argument, with a mask for what "
             "is too much"
         )
+
+
+def _counts_each(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether it counts up to each of many lengths: `[torch.arange(n) for n in lengths]`."""
+    listed = function.parent(node)
+    return (
+        isinstance(node, cst.Call)
+        and callee(node) == "arange"
+        and isinstance(listed, cst.ListComp | cst.GeneratorExp)
+        and bool({use.name for use in uses(node)} & {use.name for use in uses(listed.for_in.target)})
+    )
 
 
 def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
@@ -392,6 +482,11 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Take these numbers from what is known while Dynamo traces, a shape, the configuration or an argument; or "
             "keep them tensors (`h, w = t.unbind()`) and compute with those"
         )
+        return
+    given = function.parent(node)
+    splits = function.parent(given) if isinstance(given, cst.Arg) else None
+    if isinstance(splits, cst.Call) and callee(splits) in ("split", "split_with_sizes", "tensor_split"):
+        yield told(_ALL_AT_ONCE)
         return
     yield told(
         "Keep it a tensor: `cumsum`, a gather or `scatter_add` does for all what the numbers do one by one; where they "

@@ -1,0 +1,71 @@
+"""A mask that Python knows where it is made, and what to write in its place."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from pt2lint.fixes.kinds import guess
+from pt2lint.fixes.rewrite import enclosing_function, qualified, source, uses
+from pt2lint.rule import FunctionCode
+
+_DIAGONAL = (
+    "For all but the diagonal of `{0}`, of n rows and columns, no mask is needed: "
+    "`{0}.flatten()[1:].view(n - 1, n + 1)[:, :-1].reshape(n, n - 1)`"
+)
+_TRIANGLE = (
+    "Take the positions in place of the mask: `i, j = torch.{1}_indices(n, m, offset)`, then `{0}[i, j]`, of a known "
+    "size"
+)
+_LISTED = (
+    "Python knows which positions the mask holds: index with a list of them, `[k for k in range(n) if k != i]`, or "
+    "join the slices before and after with `torch.cat`"
+)
+
+
+def instead(function: FunctionCode, node: cst.Subscript) -> str:
+    """What to write for `x[mask]`, "" where values decide what the mask holds."""
+    indices = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
+    owner, whole = enclosing_function(function, node), source(function, node.value)
+    if len(indices) != 1 or owner is None:
+        return ""
+    mask, name = indices[0], ""
+    if isinstance(mask, cst.Name):
+        name = mask.value
+        bound = [use.node for use in uses(owner.body) if use.binds and use.name == name]
+        made = function.parent(function.parent(bound[0]) or node) if len(bound) == 1 else None
+        if not isinstance(made, cst.Assign):
+            return ""
+        mask = made.value
+    inverted = isinstance(mask, cst.UnaryOperation) and isinstance(mask.operator, cst.BitInvert)
+    if isinstance(mask, cst.UnaryOperation):
+        mask = mask.expression
+    while isinstance(mask, cst.Call) and isinstance(mask.func, cst.Attribute):
+        if mask.func.attr.value not in ("bool", "to"):
+            break
+        mask = mask.func.value
+    maker = (qualified(function, mask.func) or "") if isinstance(mask, cst.Call) else ""
+    written = [use.node for use in uses(owner.body) if use.name == name and not use.binds]
+    changes = [each for each in written if _is_written(function, each)]
+    if maker == "torch.eye" and inverted and len(node.slice) == 1 and not changes:
+        return _DIAGONAL.format(whole)
+    if maker in ("torch.triu", "torch.tril") and len(node.slice) == 1 and not (inverted or changes):
+        inner = mask.args[0].value if isinstance(mask, cst.Call) and mask.args else None
+        if isinstance(inner, cst.Call) and qualified(function, inner.func) == "torch.ones":
+            return _TRIANGLE.format(whole, maker.rpartition(".")[2])
+    if maker in ("torch.ones", "torch.zeros") and changes:
+        kind = guess(function)
+        places = [function.parent(each) for each in changes]
+        known = all(
+            isinstance(place, cst.Subscript)
+            and isinstance(place.slice[0].slice, cst.Index)
+            and kind(place.slice[0].slice.value) == "int"
+            for place in places
+        )
+        return _LISTED if known else ""
+    return ""
+
+
+def _is_written(function: FunctionCode, name: cst.CSTNode) -> bool:
+    """Whether it stands in what an assignment writes to: `mask[i] = False`."""
+    place = function.parent(name)
+    return isinstance(function.parent(place) if place is not None else None, cst.AssignTarget)
