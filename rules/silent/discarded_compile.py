@@ -172,8 +172,8 @@ class DiscardedCompile(Rule):
             here = self.function.parent(here)
         return False
 
-    def defined_below(self, node: cst.Call) -> str:
-        """The name of the function that the next line defines, below a statement that may have lost its `@`."""
+    def defined_below(self, node: cst.Call) -> ast.FunctionDef | None:
+        """The function that the next line defines, below a statement that may have lost its `@`."""
         tree = self.function.file_tree or ast.parse(self.function.source)
         first, _, last, _ = self.function.range(node)
         for block in ast.walk(tree):
@@ -184,8 +184,8 @@ class DiscardedCompile(Rule):
                     and isinstance(below, ast.FunctionDef)
                 ):
                     begins = [*(one.lineno for one in below.decorator_list), below.lineno][0]
-                    return below.name if begins == last + 1 else ""
-        return ""
+                    return below if begins == last + 1 else None
+        return None
 
     def fixes(self, node: cst.Call, assignment: cst.Assign | None = None) -> list[Fix]:
         """`torch.compile(model, mode=m)` -> `model.compile(mode=m)`, for a module."""
@@ -195,7 +195,10 @@ class DiscardedCompile(Rule):
         )
         plain = isinstance(first.value, cst.Name | cst.Attribute) and first.keyword is None and not first.star
         if first.keyword is not None and (below := self.defined_below(node)):
-            says = f"Write `@` before it: then it compiles `{below}`, above which it stands."
+            if below.returns is not None and ast.unparse(below.returns).endswith("Module"):
+                says = f"Compile what `{below.name}` returns, in place of this: it makes a module and computes nothing."
+                return [self.fix(says, by_hand=True)]
+            says = f"Write `@` before it: then it compiles `{below.name}`, above which it stands."
             return [self.fix(says, self.edit(node, f"@{self.text(node)}"))]
         if not module and plain and isinstance(first.value, cst.Attribute):
             if isinstance(self.function.parent(node), cst.Expr):
