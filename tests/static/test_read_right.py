@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -1582,3 +1583,57 @@ for block in net.blocks:
 """
     for text in (HEAD + code, (HEAD + code).replace(", /)", ")").replace("(self, /, ", "(self, ")):
         assert sorted((f.line, f.code) for f in findings(text)) == announced(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("if pos is not None:\n    n = pos[0]\nif pos is None:\n    pos = torch.arange(n, n + 2)", []),
+        (
+            "if pos is None:\n    n = 0\nelse:\n    n = pos[0]\nif not (pos is not None):\n    x = torch.arange(n)",
+            [],
+        ),
+        (
+            "if pos is not None:\n    n = pos[0]\nelif flag:\n    n = 1\nif pos is None:\n    x = torch.arange(n)",
+            [],
+        ),
+        ("if flag:\n    n = pos[0]\nif not flag:\n    x = torch.arange(n)", []),
+        ("if kind == 'a':\n    n = pos[0]\nif kind != 'a':\n    x = torch.arange(n)", []),
+        ("if self.kind == 'a':\n    n = pos[0]\nif self.kind != 'a':\n    x = torch.arange(n)", []),
+        # where it comes out as it did, asks for something else, or is another one by then
+        (
+            "if pos is not None:\n    n = pos[0]\nif pos is not None:\n    x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
+        ("if flag:\n    n = pos[0]\nif flag:\n    x = torch.arange(n)", ["torch.arange(n)"]),
+        ("if kind == 'a':\n    n = pos[0]\nif kind != 'b':\n    x = torch.arange(n)", ["torch.arange(n)"]),
+        (
+            "if flag:\n    n = pos[0]\nflag = other(x)\nif not flag:\n    x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
+        (
+            "if pos is None:\n    pos = n = x.sum()\nif pos is not None:\n    x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
+        (
+            "if flag:\n    n = pos[0]\nfor flag in x:\n    if not flag:\n        x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
+    ],
+)
+def test_a_name_that_one_outcome_of_a_test_made(body: str, told: list[str]) -> None:
+    code = f"""
+from elsewhere import other
+
+class M(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+
+    def forward(self, x, flag, kind, pos: typing.Optional[torch.Tensor]):
+        n = 0
+{textwrap.indent(body, " " * 8)}
+        return x, pos
+"""
+    sizes = [f.message for f in findings(HEAD + code) if f.code == "PTB106"]
+    assert [told[0] in message for message in sizes] == [True] * len(told), sizes

@@ -40,6 +40,7 @@ class Assignments:
             if value is UNKNOWN and self.at.functions.active:
                 value = self.at.functions.usage.of_local(target, frame)
             env[target.id] = value
+            frame.forget(target.id)
             if target.id in frame.globals or target.id in frame.nonlocals:
                 for hear in self.at.events.assigned:
                     hear(target, UNKNOWN, value, None, env, frame)
@@ -84,6 +85,7 @@ class Assignments:
         if key is not None:
             env[key] = value
             frame.narrowed[key] = False
+            frame.forget(key)
         for option in options(owner):
             for hear in self.at.events.assigned:
                 hear(target, option, value, None, env, frame)

@@ -109,8 +109,9 @@ class Frame:
         self.guards: Path = ()  # what holds here, beyond what holds where the function is called
         self.parameters: Collection[str] = ()
         self.defaults: dict[str, str] = {}  # of a root's parameters that are texts
-        # What an `if` made of names, by the flag that it asks for: the name, and its value after, in and beside it.
-        self.split: dict[str, list[tuple[str, Value, Value, Value]]] = {}
+        # What an `if` made of names, by the place that it asks about, and what it asks: the name, and its value after,
+        # in and beside it.
+        self.split: dict[tuple[str, str] | None, list[tuple[str, Value, Value, Value]]] = {}
         # Attributes of which a test said something, and whether that is all: False where one is assigned, too.
         self.narrowed: dict[str, bool] = {}
         self.entry = False  # stands for the compiler, which calls the root
@@ -167,6 +168,15 @@ class Frame:
                 return True
             here = here.parent
         return False
+
+    def forget(self, place: str) -> None:
+        """A name or an attribute is given a value: what an `if` asked of it, or made of it, was another one."""
+        if self.split:
+            self.split = {
+                asked: [each for each in made if each[0] != place]
+                for asked, made in self.split.items()
+                if asked is None or asked[0] != place
+            }
 
     def flow(self) -> tuple[Step, ...]:
         """The way from the compile root to here, one step a call."""

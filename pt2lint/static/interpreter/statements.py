@@ -286,6 +286,7 @@ class Statements:
         undecided = known is None
         met = missed = before
         if undecided:  # asked while what the test evaluated is at hand
+            self.at.conditions.ask(node.test, frame)
             met = self.at.conditions.asked.where(node.test, True, env, frame)
             missed = self.at.conditions.asked.where(node.test, False, env, frame)
         if known is not False:
