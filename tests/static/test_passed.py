@@ -69,6 +69,23 @@ def test_without_a_call_nothing_is_known(body: str, tmp_path: Path) -> None:
     assert noted(body, "", tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("for i, batch in enumerate(loader):\n    print(len(loader.dataset))", 1),
+        ("for batch in tqdm(loader):\n    pass\nreturn len(loader.dataset)", 1),
+        ("loader = list(loader)\nfor batch in loader:\n    print(len(loader.dataset))", 0),
+        ("for batch in loader:\n    print(loader.dataset)", 0),
+        ("for batch in model.parts:\n    print(len(loader.dataset))", 0),
+    ],
+)
+def test_a_loader_that_nobody_passes_is_told_by_its_data_set(body: str, found: int, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(HEAD.format(body="\n".join(f"    {line}" for line in body.split("\n"))))
+    findings = lint([str(path)], Settings(root_names=("m:train",))).findings
+    assert [f.code for f in findings if f.code == "PTB188"] == ["PTB188"] * found
+
+
 def test_what_another_function_passes_is_noted_in_the_root_alone(tmp_path: Path) -> None:
     """To see what is passed, code outside of the graph is read, and nothing in it is noted."""
     tail = MAIN.replace("    main()\n", "    main()\n    torch.ones(1).item()\n")

@@ -9,6 +9,7 @@ from pt2lint.static.interpreter.frame import Env, Frame, merge_env
 from pt2lint.static.interpreter.guard_syntax import exits
 from pt2lint.static.interpreter.guards import ITERATES, Guard
 from pt2lint.static.interpreter.special import items
+from pt2lint.static.interpreter.syntax import source_of
 from pt2lint.static.source.nodes import walk
 from pt2lint.static.values import UNKNOWN, Instance, Py, Seq, Value, element, options, tensor_of, truth
 
@@ -51,13 +52,7 @@ class Loops:
 
     def _source(self, node: ast.expr, value: Value, env: Env, frame: Frame) -> Value:
         """What a loop goes over in the end: `items` of `enumerate(tqdm(items))`, and of a bar that has a name."""
-        source = node
-        while isinstance(source, ast.Call) and source.args:
-            callee = source.func
-            name = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")
-            if name not in self.at.models.last_words("passes items"):
-                break
-            source = source.args[0]
+        source = source_of(node, self.at.models.last_words("passes items"))
         found = value if source is node else self.at.expressions.again(source, env, frame)
         for one in options(found):
             inside = one.attrs.get("iterable", one) if isinstance(one, Instance) else one

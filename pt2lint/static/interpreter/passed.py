@@ -69,6 +69,8 @@ class Passed:
         if given is UNKNOWN and value is UNKNOWN:
             self.read_callers(func)
             given = self.seen.get(func.node, {}).get(name, UNKNOWN)
+            if given is UNKNOWN and self.at.functions.usage.is_loader(func, name):
+                return self.at.models.instance(self.at.models.named("loader"))
         if given is UNKNOWN or is_none(given) is True:
             return value
         if told:  # a tensor, of which the program may say the dtype

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 
 from pt2lint.static.source.nodes import placed
 from pt2lint.static.values import Func
@@ -19,6 +20,16 @@ def dotted(node: ast.expr) -> str | None:
     if not isinstance(node, ast.Name):
         return None
     return ".".join([node.id, *reversed(names)]) if names else node.id
+
+
+def source_of(node: ast.expr, passing: Set[str]) -> ast.expr:
+    """What a loop goes over in the end: `items` of `enumerate(tqdm(items))`."""
+    while isinstance(node, ast.Call) and node.args:
+        callee = node.func
+        if (callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", "")) not in passing:
+            break
+        node = node.args[0]
+    return node
 
 
 def parameters_of(func: Func) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
 from pt2lint.static.interpreter.guard_syntax import asks_whether_none, set_in
-from pt2lint.static.interpreter.syntax import compares_elements, parameters_of
+from pt2lint.static.interpreter.syntax import compares_elements, dotted, parameters_of, source_of
 from pt2lint.static.source.nodes import (
     FunctionNode,
     is_name,
@@ -213,6 +213,16 @@ class Usage:
             names = {n.id for n in divided if isinstance(n, ast.Name)}
             known = self._counted[func.node] = names - {n.id for n in used if isinstance(n, ast.Name)}
         return name in known
+
+    def is_loader(self, func: Func, name: str) -> bool:
+        """Whether the function goes over it, asks how many rows it loads, `len(loader.dataset)`, and never binds it."""
+        node, passing = func.node, self.at.models.last_words("passes items")
+        asks = [call.args[0] for call in parts(node, ast.Call) if is_name(call.func, "len") and call.args]
+        if not any(dotted(asked) == f"{name}.dataset" for asked in asks):
+            return False
+        if any(is_name(each, name) and isinstance(each.ctx, ast.Store) for each in parts(node, ast.Name)):
+            return False
+        return any(is_name(source_of(loop.iter, passing), name) for loop in parts(node, ast.For))
 
     def _is_asked_for_next(self, func: Func, name: str) -> bool:
         """`next(batches)`, of what the function does not bind anew: an iterator."""
