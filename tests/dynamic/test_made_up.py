@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import time
 from dataclasses import replace
 from typing import Any
@@ -1075,3 +1076,112 @@ def test_what_torch_keeps_of_the_eager_run_refutes_nothing(project: Project) -> 
     )
     result = project.verify(path, further=False)
     assert [each.verdict for each in result.findings] == ["confirmed"]
+
+
+def test_what_the_project_calls_itself_with_is_not_made_up(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = """
+        import torch
+
+        class Pairs(torch.nn.Module):
+            def __init__(self, kind: str, levels, width: int):
+                super().__init__()
+                if kind != "so" or len(levels) < 3:
+                    raise ValueError("no such thing")
+                self.layer = torch.nn.Linear(width, levels[-1])
+
+            def forward(self, x, axes):
+                if x.dim() != 5 or x.shape[1] != 3 or axes.shape != x.shape[:1]:
+                    raise ValueError("x must have five dimensions")
+                return self.layer(x).sum() + axes.sum()
+
+        class Scaled(torch.nn.Module):
+            def __init__(self, kind: str, width: int):
+                super().__init__()
+                self.layer = torch.nn.Linear(width, width)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        def joined(x: torch.Tensor, n: int):
+            if x.shape != (7, n):
+                raise ValueError("no rows")
+            return x * 2
+
+        def show():
+            print(joined(torch.zeros(7, 3), 3))
+    """
+    test = """
+        import pytest
+        import torch
+        from nets.net import Pairs, Scaled
+        from other import Pairs as Other
+
+        LEVELS = (4, 8, 16)
+
+        def test_it_asks_for_five():
+            pairs = Pairs("so", LEVELS, 6)
+            with pytest.raises(ValueError):
+                pairs(torch.randn(2, 3), torch.zeros(2))
+
+        @pytest.mark.parametrize("width, mean", [(6, True), (8, False)])
+        def test_pairs(width, mean):
+            pairs = Pairs("so", LEVELS, width=width).to("cpu").eval()
+            x, axes = torch.randn(2, 3, 2, 4, width, device="cpu"), torch.tensor([0, 1]) > 0
+            assert pairs(x, axes).shape == ()
+
+        def test_other():
+            assert Other("so", 1, 2)
+            assert Scaled("word", read("width"))
+    """
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "nets" / "net.py").write_text(textwrap.dedent(net))
+    (tmp_path / "tests" / "test_pairs.py").write_text(textwrap.dedent(test))
+    monkeypatch.chdir(tmp_path)
+    how, said = made("nets/net.py")
+    assert said == {}
+    assert how["Pairs"] == "made-up inputs: as tests/test_pairs.py:16 calls it"
+    assert how["Scaled"] == "made-up inputs: x float32[2, 8], kind=word, width=8"
+    assert how["joined"] == "made-up inputs: as nets/net.py:30 calls it"
+
+
+def test_a_search_is_not_done_again_for_what_is_built_in_the_same_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import torch
+
+    from pt2lint.dynamic.child import made_up
+
+    class Never(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("no")
+
+    searched: list[str] = []
+    monkeypatch.setattr(made_up, "made_for", lambda name, *_: searched.append(name) or "no call of it ran")
+    assert made_up.made_for_class("Never", Never) == "no call of it ran"
+    assert searched == ["Never"]
+
+
+def test_tables_that_a_file_makes_of_a_missing_package_stop_nothing(project: Project) -> None:
+    text = """
+        import torch
+        from not_there import address
+
+        def address_of(name):
+            return address("weights", name)
+
+        WEIGHTS = {"net": address_of("net.pt")}
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                print(x.shape)  # HERE
+                return x + 1
+
+        def fetched(x: torch.Tensor):
+            return x, address_of("x")
+    """
+    result = project.verify(project.write("net.py", text), further=False)
+    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert any("fetched (no call of it ran, the nearest raised NotInstalled" in n for n in result.notes)

@@ -17,7 +17,7 @@ import os
 import re
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -85,10 +85,11 @@ def given_back(*args: Any, **kwargs: Any) -> Any:
 
 
 class Arguments:
-    """What a class is built with at a width; `configs` are the stand-ins among it, which learn what they are asked."""
+    """What a class is built with at a width; `configs` are the stand-ins among it, which learn what they are asked;
+    `known` is what the project gives it."""
 
-    def __init__(self, cls: Any, width: int, small: bool) -> None:
-        self.cls, self.width, self.small = cls, width, small
+    def __init__(self, cls: Any, width: int, small: bool, known: Mapping[str, Any] | None = None) -> None:
+        self.cls, self.width, self.small, self.known = cls, width, small, known or {}
         self.configs: list[Any] = []
         self.values = self.of(cls, 0)
 
@@ -100,7 +101,10 @@ class Arguments:
         for name, parameter in inspect.signature(cls).parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
-            if parameter.default is parameter.empty:
+            if parameter.default is parameter.empty and not depth and name in self.known:
+                given = self.known[name]
+                arguments[name] = smaller(name, given, self.width) if self.small else given
+            elif parameter.default is parameter.empty:
                 arguments[name] = self._value(name, parameter, cls, depth, uses.get(name))
             elif depth and self.small:
                 default = parameter.default
@@ -337,6 +341,15 @@ def takes_arguments(cls: Any) -> Any:
         ):
             return base
     return cls
+
+
+def required(signature: inspect.Signature) -> list[inspect.Parameter]:
+    return [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
 
 
 def named_value(name: str, width: int) -> Any:

@@ -67,7 +67,7 @@ def import_in_part(path: str, lack: Lack) -> ModuleType:
                 try:
                     module = import_path(path)
                 except Exception as error:
-                    if made.leave_out(error, path):
+                    if made.leave_out(error, path) or made.answer_calls(error):
                         continue
                 break
         if module is None:

@@ -22,8 +22,8 @@ from typing import Any
 
 import torch
 
-from . import lessons, optimizers
-from .built import WIDTH, Arguments, annotation_text, given_back, listed, takes_arguments
+from . import bare_arguments, call_sites, lessons, optimizers
+from .built import WIDTH, Arguments, annotation_text, given_back, listed, required, takes_arguments
 from .hints import Hints, sizes
 from .inputs import Lack, has_forward, import_in_part
 from .placeholders import name_behind
@@ -34,6 +34,7 @@ from .targets import Later, Target
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
 LARGEST = 2 << 30  # bytes that a module and the search for its inputs may take
+MOST_WRITTEN = 1 << 23  # parameters of what the project calls itself
 EDGES = (32, 64, 28, 84, 224)  # of images
 MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
@@ -125,9 +126,9 @@ def targets(
             found += optimizers.targets(name, value, tell)
             continue
         elif (compiled := getattr(value, "_torchdynamo_orig_callable", None)) is not None:
-            make = functools.partial(made_for, name, compiled)
+            make = functools.partial(made_for_function, name, compiled)
         elif inspect.isfunction(value) and (takes_tensors(value) or name in names):
-            make = functools.partial(made_for, name, value)
+            make = functools.partial(made_for_function, name, value)
         else:
             continue
         found.append(Later(name, functools.partial(_made_or_told, name, value, make, tell)))
@@ -225,15 +226,6 @@ def _example(name: str, value: Any) -> str:
     return f"{called}, ({', '.join(given)}{',' if len(given) == 1 else ''})"
 
 
-def required(signature: inspect.Signature) -> list[inspect.Parameter]:
-    return [
-        parameter
-        for parameter in signature.parameters.values()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
-
-
 def wanted(signature: inspect.Signature) -> list[inspect.Parameter]:
     """What a call has to give; where all may be left out, the first, as in `forward(self, input_ids=None, ...)`."""
     first = next(iter(signature.parameters.values()), None)
@@ -250,11 +242,17 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
     """The class built with small sizes, and inputs that its forward takes; else what is in the way. `also` are values
     of parameters of its forward that may be left out, None for one that is to be found."""
     trouble, of_calls = "", ""
+    sites = call_sites.sites_of(cls)
+    if not also and (written := as_written(name, cls, sites)):
+        return written
+    known = known_of(cls, sites)
+    tried: set[str] = set()
     for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
         try:
-            arguments = Arguments(cls, width, small)
-            if not small and not arguments.configs and arguments.values == Arguments(cls, width, True).values:
+            arguments = Arguments(cls, width, small, known)
+            if not arguments.configs and repr(arguments.values) in tried:
                 continue
+            tried.add(repr(arguments.values))
             with as_before():
                 instance = arguments.build_somehow()
         except (Exception, SystemExit) as error:
@@ -268,6 +266,35 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             return target
         of_calls = of_calls or target
     return of_calls or trouble
+
+
+def as_written(name: str, value: Any, sites: Sequence[call_sites.Site]) -> Target | None:
+    """The first of the calls that the project has written out that runs, of something small."""
+    for site in sites[: call_sites.MOST_SITES]:
+        if not site.whole or site.call is None:
+            continue
+        with contextlib.suppress(Exception, SystemExit), as_before():
+            made = value(**site.given) if isinstance(value, type) else value
+            sizes = (each.numel() for each in made.parameters()) if isinstance(made, torch.nn.Module) else ()
+            if sum(sizes) <= MOST_WRITTEN and bare_arguments.runs(made, site.call):
+                return Target(name, made, [site.call], f"made-up inputs: as {site.place} calls it")
+    return None
+
+
+def made_for_function(
+    name: str, function: Callable[..., Any], also: dict[str, Any] | None = None
+) -> Target | str:
+    written = None if also else as_written(name, function, call_sites.sites_of(function))
+    return written or made_for(name, function, also=also)
+
+
+def known_of(cls: Any, sites: Sequence[call_sites.Site]) -> dict[str, Any]:
+    """What the project gives a class: in the first place with whose arguments it can be built, else in all."""
+    for site in sites[: call_sites.MOST_SITES]:
+        with contextlib.suppress(Exception, SystemExit), as_before():
+            Arguments(cls, WIDTH, False, site.given).build()
+            return site.given
+    return {key: value for site in reversed(sites) for key, value in site.given.items()}
 
 
 def _why_not_built(error: BaseException) -> str:

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 OF_TORCH = {"torch", "torchgen", "functorch", "triton", "numpy"}
 CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _HERE = os.path.dirname(__file__)
+_answering: list[bool] = []  # not empty while a file is imported that calls placeholders in functions
 
 
 class NotInstalled(ImportError):
@@ -80,7 +81,7 @@ def _raising(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _called(name: str, frame: types.FrameType, decorated: Any) -> Any:
     """What a call in a frame gives, perhaps as a decorator; where that is a function, it raises."""
-    if frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and not _answering:
         raise _not_installed(name)
     if isinstance(decorated, type):
         return decorated
@@ -109,6 +110,7 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self
 
     def __exit__(self, *_: object) -> None:
+        _answering.clear()
         importlib.util.find_spec = self.asked
         sys.meta_path.remove(self)
         for name in [*filter(self.is_of, sys.modules)]:
@@ -138,6 +140,13 @@ class Placeholders(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             vars(module)["__path__"] = [os.path.dirname(file)] if around else []
             return True
         return False
+
+    def answer_calls(self, error: Exception) -> bool:
+        """For the rest of the import have calls in functions, too, give placeholders: a file makes its tables with
+        them. False where that was done already, or the error is about something else."""
+        new = isinstance(error, NotInstalled) and not _answering
+        _answering.extend([True] * new)
+        return new
 
     def answer(self, name: str, package: str | None = None) -> importlib.machinery.ModuleSpec | None:
         """What code is told that asks whether a module is there."""
