@@ -78,7 +78,7 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
         else:  # a rule of the user's own
             evidence = {"reason": "nothing that Dynamo does shows it"}
         if verdict == "unreached":
-            failure = _failure_for(path, finding.line, events.failures, files)
+            failure = _failure_for(finding, path, events.failures, files)
             if failure is not None:
                 verdict, evidence = "failed", {"reason": str(failure), "kind": failure.kind}
         judged.append(replace(finding, verdict=verdict, evidence=evidence))
@@ -324,16 +324,27 @@ def _refutation(own: set[int], path: str, runs: Sequence[Run]) -> dict[str, Any]
 
 
 def _failure_for(
-    path: str, line: int, failures: Iterable[tuple[tuple[str, ...], Failure]], files: Files
+    finding: Finding, path: str, failures: Iterable[tuple[tuple[str, ...], Failure]], files: Files
 ) -> Failure | None:
-    """What failed of what would have reached a line: what is defined around it, else the first for its file."""
+    """What failed of what would have reached a finding: what is defined around it, else the first for its file that is
+    not known to be of something else in it, which does not lead to the finding either."""
     concerned = [failure for paths, failure in failures if not paths or path in paths]
-    statements = files.statements(path)
+    real = {shown: each for each, shown in files.shown.items()}
+    way = [(real.get(step.path, step.path), step.line) for step in finding.flow]
+
+    def is_of(failure: Failure, place: tuple[str, int]) -> bool:
+        statements = files.statements(place[0])
+        if failure.target is None or failure.target[0] != place[0] or statements is None:
+            return False
+        return statements.same_definition(place[1], failure.target[1])
+
     for failure in concerned:
-        own = failure.target is not None and failure.target[0] == path
-        if own and failure.target and statements and statements.same_definition(line, failure.target[1]):
+        if is_of(failure, (path, finding.line)):
             return failure
-    return concerned[0] if concerned else None
+    for failure in concerned:
+        if failure.target is None or failure.target[0] != path or any(is_of(failure, each) for each in way):
+            return failure
+    return None
 
 
 def _is_meant(site: Site) -> bool:

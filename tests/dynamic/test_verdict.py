@@ -224,10 +224,17 @@ def test_the_failure_of_what_holds_the_finding_is_its_own() -> None:
     first = Failure("exit", "it called sys.exit(0)", target=(PATH, 4))
     second = Failure("exception", "two", target=(PATH, 15))
     failures = (((PATH,), first), ((PATH,), second))
-    for line, words in ((10, "sys.exit"), (16, "two"), (20, "sys.exit")):
+    for line, words in ((10, "sys.exit"), (16, "two")):
         [judged] = judge([found(line, code="PTB100")], Events((), failures), FILES)
         assert judged.evidence is not None
         assert words in judged.evidence["reason"]
+    [beside] = judge([found(20, code="PTB100")], Events((), failures), FILES)  # neither leads there
+    assert beside.verdict == "unreached"
+    led = replace(found(20, code="PTB100"), flow=(Step(FILES.shown[PATH], 15, "`g` calls it"),))
+    [led] = judge([led], Events((), failures), FILES)
+    assert led.verdict == "failed"
+    assert led.evidence is not None
+    assert "two" in led.evidence["reason"]
 
 
 def test_a_break_elsewhere_is_placed_at_the_users_innermost_line() -> None:
