@@ -331,7 +331,8 @@ class Session:
                 ended = run_child(self.python, spec, self.limits, state.hear, self.stop, around)
             finally:
                 state.clock.cancel()
-            if ended is not None and ended is not STOPPED and not state.greeted and self.options.memory:
+            early = ended is not None and ended is not STOPPED and not state.greeted
+            if early and ended and ended.kind != "timeout" and self.options.memory:
                 ended = Failure(
                     "memory", f"--memory of {self.options.memory} MiB is too little to load torch"
                 )

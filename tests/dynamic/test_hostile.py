@@ -285,3 +285,9 @@ def test_a_pools_worker_ends_when_the_pool_says_so(tmp_path: Path) -> None:
         assert worker.exitcode == -signal.SIGTERM
     finally:
         worker.kill()
+
+
+def test_what_has_no_time_to_load_torch_is_not_told_that_it_lacks_memory(project: Project) -> None:
+    path = project.write("net.py", "import torch\n\ndef inputs():\n    return torch.sin, (torch.ones(2),)\n")
+    result = project.verify(path, inputs=(f"{path}:inputs",), timeout=0.05, memory=4096)
+    assert "did not end within" in str(result.problems[0])
