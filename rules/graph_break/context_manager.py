@@ -166,6 +166,12 @@ class ContextManager(GraphBreak):
         + "def run(x, c):\n    with c:\n        return x + 1\ndef f(x, m, i):\n    return run(x, torch.no_grad())",
         MODULE.replace("MADE", "torch.autocast('cpu', dtype=torch.bfloat16)"),
         MODULE.replace("MADE", "torch.no_grad").replace("self.c:", "self.c():"),
+        MODULE.replace("MADE", "1")
+        .replace("self.c:", "self.made:")
+        .replace(
+            "    def forward",
+            "    @property\n    def made(self):\n        return torch.set_grad_enabled(self.c == 1)\n    def forward",
+        ),
         "with torch.no_grad():\n    y = x + 1\nreturn y",
         "with torch.autocast('cpu', dtype=torch.bfloat16):\n    y = x + 1\nreturn y",
         "import contextlib\nwith contextlib.nullcontext():\n    y = x + 1\nreturn y",

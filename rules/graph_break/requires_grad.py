@@ -105,6 +105,11 @@ class RequiresGrad(GraphBreak):
         "return x + torch.tensor(0.0, requires_grad=True)",
         "lin = torch.nn.Linear(4, 4)\ndef f(x, m, i):\n"
         "    lin.requires_grad_(not lin.weight.requires_grad)\n    return lin(x)",
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.lin = torch.nn.Linear(4, 4)\n"
+        "    def trained(self, on: bool):\n        for p in self.lin.parameters():\n            p.requires_grad_(on)\n"
+        "    def forward(self, x, m, i):\n        self.trained(False)\n        y = self.lin(x)\n"
+        "        self.trained(True)\n        return y\nf = M()",
     )
     VALID = (
         "return x + torch.zeros(4, requires_grad=False)",
@@ -123,7 +128,7 @@ class RequiresGrad(GraphBreak):
         if op.name == OF_MODULE and not self._switches(op):
             return
         if op.name.startswith("call torch.Tensor."):
-            kept = not op.detail("input") and self._stays(node)
+            kept = not op.detail("input") and not _is_kept(op) and self._stays(node)
             variant = f"{op.name} kept inside" if kept else ""
         elif op.name.startswith("call "):
             if op.arg("requires_grad") == "bool":
@@ -186,7 +191,8 @@ class RequiresGrad(GraphBreak):
     @classmethod
     def accepts(cls, op: Op) -> bool:
         if op.name == "call torch.Tensor.requires_grad_":
-            kept = "is a buffer" in op.why or "is a parameter" in op.why  # made outside the graph: fine
+            # Made outside of the graph, it has been turned on by the second call, unless something turns it off.
+            kept = _is_kept(op) and _asked(op).startswith("constant")
             return op.arg(0, "requires_grad") != "constant False" and not kept
         return op.name.startswith(("set ", "call torch.nn.")) or op.arg("requires_grad") in (
             "constant True",
@@ -203,6 +209,10 @@ def _turned(method: ast.FunctionDef) -> set[object]:
                 given = [*call.args, *(k.value for k in call.keywords)]
                 found |= {part.value for part in given if isinstance(part, ast.Constant)} if given else {True}
     return found
+
+
+def _is_kept(op: Op) -> bool:
+    return "is a buffer" in op.why or "is a parameter" in op.why
 
 
 def _asked(op: Op) -> str:

@@ -47,6 +47,8 @@ def _is_there(at: Context, node: ast.Attribute | ast.Name, env: Env, frame: Fram
     owner = at.expressions.again(node.value, env, frame)
     if not isinstance(owner, Instance) or owner.cls is None or not at.classes.is_module(owner.cls):
         return False
+    if at.classes.find_method(owner.cls, node.attr):
+        return False  # a property, which may make it
     return not _is_set(node.attr, at, owner)
 
 
