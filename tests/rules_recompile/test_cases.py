@@ -1740,6 +1740,8 @@ class Angles:
         return self.cos
 
 class Net(torch.nn.Module):
+    biases = {}
+
     def __init__(self):
         super().__init__()
         self.angles = Angles()
@@ -1798,6 +1800,8 @@ class Net(torch.nn.Module):
         own = {}
         if "a" not in own:
             own["a"] = x
+        if x.device not in Net.biases:
+            Net.biases[x.device] = torch.ones(4)  # PTR217
         return x * self.freqs * self.mask(4, x.device) * self.angles.at(x) * found + table(x)
 
 class Descent(torch.optim.Optimizer):
@@ -3252,6 +3256,28 @@ def main(model: torch.nn.Module):
     (tmp_path / "main.py").write_text(main, encoding="utf-8")
     found = lint([str(path) for path in tmp_path.iterdir()], Settings(pedantic=True)).findings
     assert [(f.code, Path(f.path).name, f.line) for f in found] == [("PTR222", "sample.py", 5)]
+
+
+def test_what_lies_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "state.py").write_text("STEP = 0\nMEMO = {}\n")
+    source = headed("""
+import state
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        if x.device not in state.MEMO:
+            state.MEMO[x.device] = torch.ones(4)  # PTR217
+        return x + state.MEMO[x.device]
+
+@torch.compile
+def g(x):
+    return x * state.STEP
+
+for step in range(100):
+    state.STEP += 1  # PTR203
+    g(torch.ones(4))
+""")
+    assert sorted(codes(source, tmp_path, "PTR")) == marked(source)
 
 
 def test_a_kept_number_that_is_a_constant_is_a_warning() -> None:

@@ -434,7 +434,7 @@ class CompiledCalls:
         reads it."""
         if isinstance(target, ast.Attribute):
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
-            if module or not isinstance(owner, (Instance, Class)):
+            if module or not isinstance(owner, (Instance, Class, Ext)):
                 return
         elif isinstance(target, ast.Subscript):
             if not isinstance(owner, (Dict, Seq)):
@@ -465,7 +465,8 @@ class CompiledCalls:
         if name in frame.globals:
             return True
         definition = self.at.functions.running()
-        if place == name or name not in {*frame.module.assigned, *frame.module.classes}:
+        known = name in frame.module.assigned or name in frame.module.classes
+        if place == name or not (known or self.at.names.assignments(place, frame.module)):
             return False
         return definition is None or name not in _bound_in(definition)
 

@@ -24,6 +24,7 @@ from pt2lint.static.source.nodes import (
 )
 from pt2lint.static.values import (
     UNKNOWN,
+    Class,
     Dict,
     Ext,
     Func,
@@ -228,6 +229,10 @@ class KeptState:
             return True
         if owner is None:
             owner = self.at.expressions.again(place.value, env, frame)
+            if isinstance(owner, Class):
+                return True  # a table of the class
+            if isinstance(owner, Ext) and (named := dotted(place)):  # or one at the top of another file
+                return self.at.names.assignments(named, frame.module) is not None
         if not isinstance(owner, Instance) or owner.cls is None:
             return False
         if self.at.classes.is_module(owner.cls):
