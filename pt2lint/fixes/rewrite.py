@@ -683,6 +683,15 @@ def sign_of(function: FunctionCode, operator: cst.CSTNode) -> str:
     return " ".join(re.sub(r"#.*|\\", "", function.module.code_for_node(operator)).split())
 
 
+def flat(text: str) -> str:
+    """A line of code that goes over several as one, without the comments in it: for a copy beside the original."""
+    lines = text.split("\n")
+    for comment in comments(text) if "#" in text else ():
+        lines[comment.line - 1] = lines[comment.line - 1][: comment.column].rstrip()
+    indent = text[: len(text) - len(text.lstrip())]
+    return indent + _one_line("\n".join(lines).strip())
+
+
 def _one_line(text: str) -> str:
     """An expression that stood on several lines, for the line that it comes to to be broken anew; as it is where it
     holds a comment in brackets of its own, or a text over several lines."""

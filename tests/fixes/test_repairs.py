@@ -272,6 +272,16 @@ def test_a_test_on_several_lines_is_broken_anew():
     source = HEAD + DEF + 'assert (x == 2).sum() >= x.shape[\n        0\n    ], f"{x}"\n    return x\n'
     fix = first(source, cst.Assert, guard.assert_in_graph)
     assert "torch._assert_async((x == 2).sum() >= x.shape[0], " in applied(source, fix)
+    for kept in ("x.sum()  # all", "torch.add(\n        x.sum(),  # all\n        1,\n    )"):
+        source = HEAD + DEF + f'assert (\n        {kept}\n        >= 2\n    ), f"{{x}}"\n    return x\n'
+        fix = first(source, cst.Assert, guard.assert_in_graph)
+        copied = (
+            kept.replace("\n        ", "")
+            .replace("1,\n    ", "1")
+            .replace("  # all", "")
+            .replace(",1", ", 1")
+        )
+        assert f"torch._assert_async({copied} >= 2, " in applied(source, fix)
 
 
 NUMBERS = [

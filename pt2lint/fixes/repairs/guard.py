@@ -26,6 +26,7 @@ from pt2lint.fixes.rewrite import (
     block_of,
     enclosing_function,
     fix,
+    flat,
     in_parentheses,
     line,
     only_of,
@@ -239,10 +240,11 @@ def _where_compiled(
     like: cst.If | cst.SimpleStatementLine,
     orelse: cst.If | cst.Else,
 ) -> tuple[cst.If, tuple[Edit, ...]]:
-    """`if torch.compiler.is_compiling():` with these lines, in place of `like`, and what it imports."""
+    """`if torch.compiler.is_compiling():` with these lines, in place of `like`, and what it imports. What they are made
+    of stays in `orelse`, with its comments."""
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     indent = function.module.default_indent
-    (made,) = statements(function, [f"if {compiling}():", *(indent + one for one in lines)])
+    (made,) = statements(function, [f"if {compiling}():", *(indent + flat(one) for one in lines)])
     return made.with_changes(leading_lines=like.leading_lines, orelse=orelse), imports
 
 
