@@ -116,8 +116,10 @@ class KeptGraphOutput(Rule):
 
     def overwrites(self, node: cst.CSTNode, loops: list[Loop]) -> bool:
         """Whether the next call takes the same memory: no gradients are wanted, or were computed in between."""
-        if any(_calls(loop.body, "backward") for loop in loops):
-            return True
+        return any(_calls(loop.body, "backward") for loop in loops) or self.without_gradients(node)
+
+    def without_gradients(self, node: cst.CSTNode) -> bool:
+        """Whether the code around says that no gradients are wanted."""
         here: cst.CSTNode | None = node
         while here is not None:
             heads: list[cst.CSTNode] = []
@@ -176,7 +178,7 @@ class KeptGraphOutput(Rule):
         """The output goes by a name: that is collected, kept for the next turn under another one, or given to the next
         call."""
         if any(is_name(arg.value, name) for arg in node.args):
-            return node
+            return None if self.is_made_anew(name, node, loop) else node
         after = self.function.range(node)
         for part in tree.walk(loop.body):
             if not isinstance(part, cst.Name) or part.value != name or self.function.range(part) <= after:
@@ -190,6 +192,24 @@ class KeptGraphOutput(Rule):
             if self.is_collected(holder, loop) or self.is_previous(output, holder, node, loop):
                 return output
         return None
+
+    def is_made_anew(self, name: str, node: cst.Call, loop: Loop) -> bool:
+        """`h = fast(h)`, then `h = plain(h)` before the next call, without gradients, which would need it."""
+        if not self.without_gradients(node):
+            return False
+        after = self.function.range(node)
+        for line in loop.body.body:
+            made = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+            if not isinstance(made, cst.Assign) or self.function.range(made) <= after:
+                continue
+            if any(is_name(target.target, name) for target in made.targets):
+                output: cst.BaseExpression | None = next(
+                    (n for n in names(made.value) if n.value == name), None
+                )
+                while output is not None and output is not made.value:
+                    output = self.same(output)
+                return output is None
+        return False
 
     def is_previous(
         self, output: cst.BaseExpression, holder: cst.CSTNode | None, node: cst.Call, loop: Loop
