@@ -1600,6 +1600,27 @@ for block in net.blocks:
         ("if flag:\n    n = pos[0]\nif not flag:\n    x = torch.arange(n)", []),
         ("if kind == 'a':\n    n = pos[0]\nif kind != 'a':\n    x = torch.arange(n)", []),
         ("if self.kind == 'a':\n    n = pos[0]\nif self.kind != 'a':\n    x = torch.arange(n)", []),
+        ("n = pos[0] if pos is not None else 0\nif pos is None:\n    x = torch.arange(n)", []),
+        ("if flag and pos is not None:\n    n = pos[0]\nif pos is None:\n    x = torch.arange(n)", []),
+        (
+            "if not flag or pos is None:\n    n = pos[0]\nif flag and pos is not None:\n    x = torch.arange(n)",
+            [],
+        ),
+        (
+            "if kind == 'a':\n    n = pos[0]\nelif kind == 'b':\n    n = 1\nelse:\n    n = pos[1]\n"
+            "if kind == 'b':\n    x = torch.arange(n)",
+            [],
+        ),
+        ("if x.dim() == 3:\n    n = pos[0]\nif x.dim() != 3:\n    x = torch.arange(n)", []),
+        (
+            "if self.kind in ('a', 'b'):\n    n = pos[0]\nif self.kind not in ('a', 'b'):\n    x = torch.arange(n)",
+            [],
+        ),
+        (
+            "if not isinstance(pos, int):\n    n = pos[0]\nif isinstance(pos, int):\n    x = torch.arange(n)",
+            [],
+        ),
+        ("if flag > 1:\n    n = pos[0]\nif flag <= 1:\n    x = torch.arange(n)", []),
         # where it comes out as it did, asks for something else, or is another one by then
         (
             "if pos is not None:\n    n = pos[0]\nif pos is not None:\n    x = torch.arange(n)",
@@ -1607,6 +1628,20 @@ for block in net.blocks:
         ),
         ("if flag:\n    n = pos[0]\nif flag:\n    x = torch.arange(n)", ["torch.arange(n)"]),
         ("if kind == 'a':\n    n = pos[0]\nif kind != 'b':\n    x = torch.arange(n)", ["torch.arange(n)"]),
+        (
+            "if flag and kind:\n    n = pos[0]\nif not (flag and kind):\n    n = 1\nif flag:\n    x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
+        ("if kind == 'a':\n    n = pos[0]\nif kind:\n    x = torch.arange(n)", ["torch.arange(n)"]),
+        ("if other(x):\n    n = pos[0]\nif not other(x):\n    x = torch.arange(n)", ["torch.arange(n)"]),
+        (
+            "if self.table is None:\n    n = self.fill()\nif self.table is not None:\n    x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
+        (
+            "pos = pos[0] if pos is not None else 0\nif pos is None:\n    pos = x.sum()\nx = torch.arange(pos)",
+            ["torch.arange(pos)"],
+        ),
         (
             "if flag:\n    n = pos[0]\nflag = other(x)\nif not flag:\n    x = torch.arange(n)",
             ["torch.arange(n)"],
@@ -1628,7 +1663,11 @@ from elsewhere import other
 class M(nn.Module):
     def __init__(self, kind):
         super().__init__()
-        self.kind = kind
+        self.kind, self.table = kind, None
+
+    def fill(self):
+        self.table = torch.zeros(3)
+        return self.table.sum()
 
     def forward(self, x, flag, kind, pos: typing.Optional[torch.Tensor]):
         n = 0

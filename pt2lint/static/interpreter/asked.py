@@ -339,18 +339,18 @@ class Asked:
             asked, outcome = test.left, outcome is isinstance(test.ops[0], ast.Eq)
             if not isinstance(test.comparators[0], ast.Constant):
                 return None
-        if not self._stays(asked, frame):
+        if not is_own(asked) or not self.stays(asked.attr, frame):
             return None
         value = f" == {ast.unparse(test.comparators[0])}" if isinstance(test, ast.Compare) else ""
         return id(frame.me), f"{dotted(asked)}{value}", outcome
 
-    def _stays(self, test: ast.expr, frame: Frame) -> bool:
+    def stays(self, name: str, frame: Frame) -> bool:
         """Whether it is an attribute of the object, or a property that reads attributes, which no method but
         `__init__` sets."""
         cls = frame.own_class
-        if cls is None or not is_own(test):
+        if cls is None:
             return False
-        names = self.at.classes.read_by(cls, test.attr) or {test.attr}
+        names = self.at.classes.read_by(cls, name) or {name}
         classes = self.at.classes.bases(cls)[0]
         return all(m.name == "__init__" for name in names for c in classes for m, _ in c.assigned(name))
 

@@ -11,6 +11,7 @@ from pt2lint.static.interpreter.branches import Branches
 from pt2lint.static.interpreter.contexts import Contexts
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.special import truth_asked
+from pt2lint.static.interpreter.splits import Splits
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import is_name, says_none
 from pt2lint.static.values import (
@@ -49,6 +50,7 @@ class Conditions:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.contexts, self.asked, self.branches = Contexts(at), Asked(at), Branches(at)
+        self.splits = Splits(at)
         self.asserted: ast.expr | None = None  # the last operand of an assertion, which is one in the graph
 
     def test(self, node: ast.expr, env: Env, frame: Frame) -> bool | None:
@@ -248,6 +250,8 @@ class Conditions:
     def narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
         """Change `env` to what holds where `test` came out as `outcome`."""
         known = len(env)
+        if frame.splits:
+            self.splits.recall(test, env, outcome, frame)
         self._narrow(test, env, outcome, frame)
         for name in islice(reversed(env), len(env) - known):
             if "." in name:
@@ -267,8 +271,6 @@ class Conditions:
                 frame.narrowed.setdefault(flag, True)
 
     def _narrow(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
-        if frame.split:
-            self._recall(test, env, outcome, frame)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self._narrow(test.operand, env, not outcome, frame)
         elif isinstance(test, ast.BoolOp):
@@ -305,30 +307,6 @@ class Conditions:
             # `type(x) is torch.Tensor`; where it is not, it may be of a class that derives from that.
             if isinstance(op, (ast.Is, ast.Eq) if outcome else (ast.IsNot, ast.NotEq)):
                 self._narrow_type(left, right, env, frame)
-
-    def ask(self, test: ast.expr, frame: Frame) -> None:
-        """Before an `if` runs of which `split` then keeps what it made, unless it makes anew what is asked about."""
-        asked, _ = _question(test)
-        if asked is not None:
-            frame.split.setdefault(asked, [])
-
-    def split(self, test: ast.expr, env: Env, then: Env, other: Env, frame: Frame) -> None:
-        """Keep what an `if` made of names, in `then` and in `other`, of which `env` has both: where the same is asked
-        again, one of them is known to be."""
-        asked, outcome = _question(test)
-        if asked in frame.split:
-            first, second = (then, other) if outcome else (other, then)
-            frame.split[asked] = [
-                (name, value, first[name], second[name])
-                for name, value in env.items()
-                if first.get(name) is not second.get(name) and name in first and name in second
-            ]
-
-    def _recall(self, test: ast.expr, env: Env, outcome: bool, frame: Frame) -> None:
-        asked, meant = _question(test)
-        for name, both, first, second in frame.split.get(asked, ()):
-            if env.get(name) is both:
-                env[name] = first if meant is outcome else second
 
     def _narrow_none(self, place: ast.expr, env: Env, none: bool, frame: Frame) -> None:
         if isinstance(place, ast.NamedExpr):
@@ -457,26 +435,6 @@ def _is_zero(test: ast.Compare) -> bool:
     """Whether something is compared with the number 0 alone."""
     right = test.comparators[0]
     return len(test.ops) == 1 and isinstance(right, ast.Constant) and right.value in (0, 0.0)
-
-
-def _question(test: ast.expr) -> tuple[tuple[str, str] | None, bool]:
-    """The name or the attribute of the object that a test asks about and what it asks, and whether that is so where the
-    test holds: `flag`, `x is not None`, `self.kind != "a"`."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        asked, outcome = _question(test.operand)
-        return asked, not outcome
-    flag, outcome = _flag(test)
-    if flag is not None:
-        return (flag, ""), outcome
-    what, outcome = "", True
-    if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
-        op, value = test.ops[0], test.comparators[0].value
-        if len(test.ops) > 1 or not isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
-            return None, True
-        what, outcome, test = f"is {value!r}", isinstance(op, (ast.Is, ast.Eq)), test.left
-    place = dotted(test) if isinstance(test, (ast.Name, ast.Attribute)) else None
-    named = place is not None and (isinstance(test, ast.Name) or place.startswith("self."))
-    return ((place, what) if place is not None and named else None), outcome
 
 
 def _flag(test: ast.expr) -> tuple[str | None, bool]:

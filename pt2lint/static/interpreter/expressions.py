@@ -523,11 +523,13 @@ class Expressions:
                 values.append(self.eval(branch, inner, frame))
                 self.at.notebook.doubt -= doubt
                 frame.guards = before
+        self.at.conditions.splits.arms = node, values
         return join_all(values)
 
     def e_namedexpr(self, node: ast.NamedExpr, env: Env, frame: Frame) -> Value:
         value = self.eval(node.value, env, frame)
         env[node.target.id] = value
+        frame.forget(node.target.id)
         return value
 
     def e_subscript(self, node: ast.Subscript, env: Env, frame: Frame) -> Value:

@@ -14,6 +14,7 @@ from pt2lint.static.values import Instance, join
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.guards import Path
+    from pt2lint.static.interpreter.splits import Split
     from pt2lint.static.source.modules import ClassInfo, Module
     from pt2lint.static.values import Func, Value
 
@@ -61,7 +62,7 @@ class Frame:
         "sized",
         "skipped",
         "sparse",
-        "split",
+        "splits",
         "tested",
         "title",
         "unit",
@@ -109,9 +110,7 @@ class Frame:
         self.guards: Path = ()  # what holds here, beyond what holds where the function is called
         self.parameters: Collection[str] = ()
         self.defaults: dict[str, str] = {}  # of a root's parameters that are texts
-        # What an `if` made of names, by the place that it asks about, and what it asks: the name, and its value after,
-        # in and beside it.
-        self.split: dict[tuple[str, str] | None, list[tuple[str, Value, Value, Value]]] = {}
+        self.splits: list[Split] = []  # what each `if` made of names
         # Attributes of which a test said something, and whether that is all: False where one is assigned, too.
         self.narrowed: dict[str, bool] = {}
         self.entry = False  # stands for the compiler, which calls the root
@@ -171,12 +170,11 @@ class Frame:
 
     def forget(self, place: str) -> None:
         """A name or an attribute is given a value: what an `if` asked of it, or made of it, was another one."""
-        if self.split:
-            self.split = {
-                asked: [each for each in made if each[0] != place]
-                for asked, made in self.split.items()
-                if asked is None or asked[0] != place
-            }
+        for split in self.splits:
+            if split.asks_about(place):
+                split.holds, split.made = False, []
+            else:
+                split.made = [each for each in split.made if each[0] != place]
 
     def flow(self) -> tuple[Step, ...]:
         """The way from the compile root to here, one step a call."""

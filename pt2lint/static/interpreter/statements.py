@@ -146,8 +146,11 @@ class Statements:
                 current = self.at.expressions.again(target, env, frame)
                 for hear in self.at.events.changed:
                     hear(target, current, value, env, frame)
+        chosen = self.at.conditions.splits.chosen(node, frame) if isinstance(node.value, ast.IfExp) else None
         for target in node.targets:
             self.at.statements.assignments.assign(target, value, env, frame)
+            if chosen is not None and isinstance(target, ast.Name) and env[target.id] is value:
+                self.at.conditions.splits.name(chosen, target.id, value)
             if isinstance(target, ast.Tuple):
                 self._counted(target, node.value, env)
 
@@ -280,13 +283,13 @@ class Statements:
         frame.guards += self.at.conditions.branches.of_test(node, frame)
         known = self.at.conditions.test(node.test, env, frame)
         frame.guards = outer
+        split = self.at.conditions.splits.ask(node.test, frame) if known is None else None
         paths: list[Env] = []
         before, rest = frame.guards, self.at.conditions.branches.rest(node, frame.block, env, frame)
         left: list[Path] = []  # what holds where each branch that goes on ends
         undecided = known is None
         met = missed = before
         if undecided:  # asked while what the test evaluated is at hand
-            self.at.conditions.ask(node.test, frame)
             met = self.at.conditions.asked.where(node.test, True, env, frame)
             missed = self.at.conditions.asked.where(node.test, False, env, frame)
         if known is not False:
@@ -320,8 +323,8 @@ class Statements:
         if not paths:
             return False
         merge_env(env, paths, frame)
-        if undecided and len(paths) == 2:
-            self.at.conditions.split(node.test, env, paths[0], paths[1], frame)
+        if split is not None and len(paths) == 2:
+            self.at.conditions.splits.keep(split, env, paths[0], paths[1])
         return True
 
     def s_with(self, node: ast.With, env: Env, frame: Frame) -> bool:
