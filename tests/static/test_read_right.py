@@ -20,6 +20,35 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "who asks whether this is compiled, with an answer for a torch that has none": """
+import time
+
+try:
+    asked = torch.compiler.is_compiling
+except AttributeError:
+    asked = lambda: False
+
+try:
+    found = torch.compiler.is_compiling
+except AttributeError:
+    def found():
+        return False
+
+try:
+    other = torch.compiler.is_compiling
+except AttributeError:
+    other = lambda: torch.cuda.is_available()
+
+@torch.compile
+def f(x: torch.Tensor):
+    if not asked():
+        print(time.perf_counter())
+    if not found():
+        print(time.perf_counter())
+    if not other():
+        print("none")  # PTB101
+    return x + 1
+""",
     "the gradient of a weight was there before the graph, as the weight was": """
 lin = nn.Linear(3, 3)
 

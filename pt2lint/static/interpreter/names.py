@@ -101,6 +101,9 @@ class Names:
                 values += self._set_later(module, name, frame)
         finally:
             self.at.notebook.quiet -= 1
+        asks = [value for value in values if self.at.functions.answers_whether_compiled(value)]
+        if asks and all(value in asks or _says_no(value) for value in values):
+            return asks[0]  # `except AttributeError: is_compiling = lambda: False`, for a torch that has none
         [first, *more] = values
         if more or name == "TYPE_CHECKING":
             return join_all(map(_changing, values)) if more else first
@@ -180,6 +183,17 @@ class Names:
                 return None
             module = found
         return None
+
+
+def _says_no(value: Value) -> bool:
+    """Whether it is a function of the project that returns False, whatever happens."""
+    if not isinstance(value, Func):
+        return False
+    body = value.node.body
+    answer = (
+        body if isinstance(body, ast.expr) else getattr(body[-1], "value", None) if len(body) == 1 else None
+    )
+    return isinstance(answer, ast.Constant) and answer.value is False
 
 
 def _wraps_its_own(expression: ast.expr, name: str, module: Module) -> bool:
