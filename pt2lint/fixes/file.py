@@ -86,6 +86,20 @@ class File:
                 return bound
         return "inside" if name in self._inside else "no"
 
+    @cached_property
+    def rebound(self) -> set[str]:
+        """The names that the file gives anything but a constant at its top, whatever it imports by them:
+        `torch = stand_in()`."""
+        parts: list[ast.AST] = [*self.tree.body]
+        found: set[str] = set()
+        while parts:
+            part = parts.pop()
+            if isinstance(part, ast.Assign) and not isinstance(part.value, ast.Constant):
+                found |= {target.id for target in part.targets if isinstance(target, ast.Name)}
+            if isinstance(part, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+                parts += ast.iter_child_nodes(part)
+        return found
+
     @property
     def loads_torch(self) -> bool:
         """Whether to import torch when the file is loaded changes nothing for those who load it: it does, or may do so

@@ -278,7 +278,7 @@ def torch_name(
     own = _own_names(function)
     for local, target in function.imports.items():
         there = file.bound(local, line) in (("always",) if line is not None else ("always", "sometimes"))
-        if local in own or not there:
+        if local in own or local in file.rebound or not there:
             continue
         if target == qualified:
             return local, ()
@@ -290,7 +290,7 @@ def torch_name(
     if line is None and "torch" in own:
         imported = any(isinstance(use.node, cst.ImportAlias) for use in own["torch"])
         return qualified, () if imported and len(own["torch"]) == 1 else (_NO_IMPORT,)
-    free = file.bound("torch") == "no" and "torch" not in own
+    free = file.bound("torch") == "no" and "torch" not in own and "torch" not in file.rebound
     if not free or not file.loads_torch:
         return qualified, (_NO_IMPORT,)
     return qualified, (import_edit(function, "import torch"),)

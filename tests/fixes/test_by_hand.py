@@ -120,7 +120,7 @@ CASES = {
         "Take these numbers from what is known while Dynamo traces,",
     ),
     "a print that is left from debugging": (
-        ["x = self.layer(x)", "print('x', x.shape)", "return x"],
+        ["x = self.layer(x)", "warnings.warn('x')", "return x"],
         "Take it out, if it is left from debugging:",
     ),
     "a test for a print": (
@@ -426,3 +426,27 @@ def test_a_function_that_makes_a_module_is_not_compiled(tmp_path: Path) -> None:
         (tmp_path / "m.py").write_text(code.format(made))
         ([fix],) = (one.fixes for one in lint([str(tmp_path / "m.py")], Settings()).findings)
         assert (bool(fix.edits), fix.by_hand) == (edits, not edits)
+
+
+@pytest.mark.parametrize(
+    ("head", "written"),
+    [
+        ("import torch", True),
+        ("try:\n    import torch\nexcept ImportError:\n    torch = None", True),
+        ("from torch import nn\ntorch = stand_in()", False),
+        ("import torch\nif nn:\n    torch = stand_in()", False),
+    ],
+)
+def test_no_torch_is_written_where_the_file_gives_its_name_to_something_else(
+    head: str, written: bool, tmp_path: Path
+) -> None:
+    """The guard would not be understood there, and be written again and again."""
+    body = (
+        "class Net(nn.Module):\n    def forward(self, x):\n        warnings.warn('x')\n        return x + 1\n"
+    )
+    (tmp_path / "m.py").write_text(
+        f"import warnings\nfrom torch import nn\n{head}\n\n{body}", encoding="utf-8"
+    )
+    found = lint([str(tmp_path / "m.py")], Settings(root=str(tmp_path), target_torch=(2, 13))).findings
+    assert [one.code for one in found] == ["PTB102"]
+    assert any("is_compiling" in edit.text for fix in found[0].fixes for edit in fix.edits) == written
