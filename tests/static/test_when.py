@@ -1590,3 +1590,38 @@ class M(nn.Module):
     ):
         found = [f.when for f in findings(code.format(test=test)) if f.code == "PTB110"]
         assert found == ([] if when is None else [when])
+
+
+@pytest.mark.parametrize(
+    ("body", "conditions"),
+    [
+        ("if opt is not None:\n    n = opt[0]\nx = torch.arange(n)", ("opt is not None",)),
+        ("if opt is not None:\n    n = opt[0]\nx = torch.arange(n + x.shape[0])", ("opt is not None",)),
+        ("if opt is None:\n    n = 3\nelse:\n    n = opt[0]\nx = torch.arange(n)", ("opt is not None",)),
+        ("if self.flag:\n    n = x[0]\nx = torch.arange(n)", ("self.flag",)),
+        (
+            "if self.flag:\n    n = x[0]\nif opt is not None:\n    x = torch.arange(n)",
+            ("opt is not None", "self.flag"),
+        ),
+        # where it is a tensor in either case, or is one by then
+        ("if self.flag:\n    n = x[0]\nelse:\n    n = x[1]\nx = torch.arange(n)", ()),
+        ("if self.flag:\n    n = x[0]\nx = torch.arange(n + x[1])", ()),
+        ("if self.flag:\n    n = x[0]\nn = x[1]\nx = torch.arange(n)", ()),
+    ],
+)
+def test_what_is_a_tensor_under_a_condition(body: str, conditions: tuple[str, ...]) -> None:
+    code = f"""
+import torch
+from torch import nn
+
+class M(nn.Module):
+    def __init__(self, flag):
+        super().__init__()
+        self.flag = flag
+
+    def forward(self, x: torch.Tensor, opt: torch.Tensor | None):
+        n = 0
+{textwrap.indent(body, " " * 8)}
+        return x
+"""
+    assert [f.when for f in findings(code) if f.code == "PTB106"] == [conditions]

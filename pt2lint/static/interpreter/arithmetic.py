@@ -148,7 +148,10 @@ def _result(op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None,
         dtype = None
     constant = all(t is None or t.leaf == CONSTANT for t in (a, b))
     leaf = CONSTANT if constant else 0
-    return Tensor(dtype, first.origin, sure, first.array, broadcast(a, b), leaf)
+    result = Tensor(dtype, first.origin, sure, first.array, broadcast(a, b), leaf)
+    if a is None or b is None:
+        result.under = first.under
+    return result
 
 
 def _of_plain(left: Py, right: Py, op: ast.operator) -> Value:

@@ -102,6 +102,8 @@ class Notebook:
             if beside and any(where.sure and not where.beside for where in seen):
                 return  # what a model calls is judged by that alone
             kept = self.kept.get(about.origin, ()) if about is not None and about.origin is not None else ()
+            if about is not None and about.under:
+                kept += tuple(guard for guard in about.under if guard not in frame.guards)
             where = Where(sure, frame.context, frame.guards + kept, beside)
             if where not in seen:
                 seen[where] = Way(frame.flow(), frame.around(), frame.in_layers(), self.clock - began, root)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.values import Py, Tensor, Union, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.interpreter.guards import Path
     from pt2lint.static.values import Value
 
 # What is asked with these is asked the other way round with those.
@@ -133,6 +135,18 @@ class Splits:
         """Whether nothing but the function itself changes what it asks about: a name, or what `__init__` alone sets."""
         own = [place.split(".")[1] for place in question.places if place.startswith("self.")]
         return all(self.at.conditions.asked.stays(name, frame) for name in own)
+
+
+def tell_apart(env: Env, side: Env, other: Env, guards: Path) -> None:
+    """Tell of each name that is a tensor on one side of a test, and none on the other, under which condition."""
+    for name, value in env.items() if guards else ():
+        if isinstance(value, Union) and isinstance(tensor := side.get(name), Tensor):
+            plain = other.get(name)
+            if plain is not None and all(isinstance(o, Py) for o in options(plain)):
+                env[name] = Union(
+                    tuple(o.but(under=o.under + guards) if o is tensor else o for o in value.options),
+                    value.declared,
+                )
 
 
 def _parts(test: ast.expr, so: bool) -> list[Part]:

@@ -16,6 +16,7 @@ from pt2lint.static.interpreter.guard_syntax import fails, last_operand
 from pt2lint.static.interpreter.guards import GRADLESS, MISSING, ONCE, Guard, Path
 from pt2lint.static.interpreter.loops import Loops
 from pt2lint.static.interpreter.special import special
+from pt2lint.static.interpreter.splits import tell_apart
 from pt2lint.static.interpreter.subscripts import takers
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.modules import ClassInfo
@@ -323,6 +324,9 @@ class Statements:
         if not paths:
             return False
         merge_env(env, paths, frame)
+        if undecided and len(paths) == 2 and frame.region:
+            for side, other, guards in ((paths[0], paths[1], met), (paths[1], paths[0], missed)):
+                tell_apart(env, side, other, tuple(guard for guard in guards if guard not in before))
         if split is not None and len(paths) == 2:
             self.at.conditions.splits.keep(split, env, paths[0], paths[1])
         return True

@@ -15,6 +15,7 @@ from pt2lint.op import DREW
 from pt2lint.static.values.release import Release
 
 if TYPE_CHECKING:
+    from pt2lint.static.interpreter.guards import Path
     from pt2lint.static.source.modules import ClassInfo, Module
 
 NO_CONST: Any = object()
@@ -48,9 +49,10 @@ class Tensor(Value):
     is LEAF where no traced operation computed it (an argument, a buffer) and CONSTANT where it is made of Python
     numbers alone: Dynamo knows the value of these when a size is asked of a zero-dimensional one. `sparse` is True
     where its layout is known to be a sparse one, and `short` where it surely holds whole numbers of less than 64 bits.
+    `under` is what a test came out as where a name holds it, and something else otherwise.
     """
 
-    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "short", "sparse", "sure")
+    __slots__ = ("array", "dtype", "leaf", "ndim", "origin", "short", "sparse", "sure", "under")
     kind = "tensor"
 
     def __init__(
@@ -66,6 +68,7 @@ class Tensor(Value):
     ) -> None:
         self.dtype, self.origin, self.sure, self.array = dtype, origin, sure, array
         self.ndim, self.leaf, self.sparse, self.short = ndim, leaf, sparse, short
+        self.under: Path = ()
 
     @property
     def is_annotated(self) -> bool:
@@ -102,6 +105,7 @@ class Tensor(Value):
         new = Tensor(
             self.dtype, self.origin, self.sure, self.array, self.ndim, self.leaf, self.sparse, self.short
         )
+        new.under = self.under
         for name, value in changes.items():
             setattr(new, name, value)
         return new
@@ -376,6 +380,7 @@ def same(a: Value, b: Value) -> bool:
             and a.leaf == b.leaf
             and a.sparse == b.sparse
             and a.short == b.short
+            and a.under == b.under
         )
     if isinstance(a, Instance) and isinstance(b, Instance):
         return a.cls is None and b.cls is None and a.external == b.external
@@ -411,7 +416,7 @@ def _merge(a: Value, b: Value) -> Value | None:
             return None
         if same(a, b):
             return a
-        return Tensor(
+        either = Tensor(
             a.dtype if a.dtype == b.dtype else None,
             a.origin if a.sure or not b.sure else b.origin,
             a.sure or b.sure,
@@ -421,6 +426,8 @@ def _merge(a: Value, b: Value) -> Value | None:
             a.sparse and b.sparse,
             a.short and b.short,
         )
+        either.under = a.under if a.under == b.under else ()
+        return either
     if a is b or not isinstance(a, (Seq, Dict)):
         return a if same(a, b) else None
     _nested.append(None)
@@ -641,7 +648,8 @@ def _wrapped(value: Func, depth: int) -> list[Any]:
 def signature(value: Value, depth: int = 0) -> Any:
     """A short hashable description: calls with equal descriptions are interpreted once."""
     if isinstance(value, Tensor):
-        return ("t", value.dtype, value.sure, value.array, value.ndim, value.leaf, value.sparse, value.short)
+        known = (value.dtype, value.sure, value.array, value.ndim, value.leaf, value.sparse, value.short)
+        return ("t", *known, value.under) if value.under else ("t", *known)
     if isinstance(value, Py):
         const = value.const
         if const is None or const is True or const is False or type(const) in (str, Release):
