@@ -16,7 +16,6 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import told as kind_told
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import known_mask
 from pt2lint.fixes.rewrite import (
     enclosing_function,
@@ -463,7 +462,7 @@ def _counts_each(function: FunctionCode, node: cst.CSTNode) -> bool:
     listed = function.parent(node)
     return (
         isinstance(node, cst.Call)
-        and callee(node) == "arange"
+        and qualified(function, node.func) == "torch.arange"
         and isinstance(listed, cst.ListComp | cst.GeneratorExp)
         and bool({use.name for use in uses(node)} & {use.name for use in uses(listed.for_in.target)})
     )
@@ -485,7 +484,12 @@ def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         return
     given = function.parent(node)
     splits = function.parent(given) if isinstance(given, cst.Arg) else None
-    if isinstance(splits, cst.Call) and callee(splits) in ("split", "split_with_sizes", "tensor_split"):
+    called = splits.func if isinstance(splits, cst.Call) else None
+    if isinstance(called, cst.Attribute) and called.attr.value in (
+        "split",
+        "split_with_sizes",
+        "tensor_split",
+    ):
         yield told(_ALL_AT_ONCE)
         return
     yield told(
