@@ -4,7 +4,7 @@ then `if x is None:`, where `n` is what it was before."""
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
@@ -28,7 +28,7 @@ class Question(NamedTuple):
 
     subject: str
     what: str
-    value: object
+    value: Any
     places: frozenset[str]
 
     def answer(self, known: Question, outcome: bool) -> bool | None:
