@@ -81,9 +81,9 @@ class Splits:
     def ask(self, test: ast.expr, frame: Frame) -> Split | None:
         """What is to be kept of an `if` that is about to run; None where no later test can be told to ask the same."""
         parts, met = self._parts_of(test)
-        if not any(question is not None and self._stays(question, frame) for question, _ in parts):
-            return None
         stay = [(q if q is not None and self._stays(q, frame) else None, so) for q, so in parts]
+        if all(question is None for question, _ in stay):
+            return None
         split = Split(stay, met)
         frame.splits.append(split)
         return split
