@@ -20,7 +20,8 @@ class VerifyOptions:
     run: a command line without the interpreter ("train.py --steps 2", "-m pytest tests/test_model.py"), run
     to
         record how it calls what is compiled.
-    timeout: seconds for one child process to load, and again for each target that it probes.
+    timeout: seconds for one child process to load, again for each target that it probes, and for all searches of
+        made-up inputs in a file together.
     memory: MiB that one child and its own children may use together, in the table also a size such as "8G"; None is
         80 % of the machine's.
     python: interpreter that has torch; None is the running one if it has torch, else the project's

@@ -29,7 +29,7 @@ class Job:
     program as it stands), "made_up". `covers` are the real paths of the files it speaks for, none for all.
     `otherwise` are the further ways, in order, to try where this one leads to no call; `captures` the settings of
     Dynamo that its program turns on, where that is not run; `given` what made-up inputs have besides (asked_for), and
-    `names` the functions in which there are graph breaks to be seen.
+    `names` the functions and classes in which there are graph breaks to be seen.
     """
 
     kind: str
@@ -84,10 +84,10 @@ def breaking(findings: Iterable[Finding]) -> dict[str, tuple[int, ...]]:
     return {path: tuple(sorted(lines)) for path, lines in found.items()}
 
 
-def _functions_at(tree: ast.Module, lines: Collection[int]) -> Iterator[str]:
-    """The functions of a file that have one of these lines."""
+def _defined_at(tree: ast.Module, lines: Collection[int]) -> Iterator[str]:
+    """The functions and classes of a file that have one of these lines."""
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and any(
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and any(
             node.lineno <= n <= (node.end_lineno or 0) for n in lines
         ):
             yield node.name
@@ -155,7 +155,7 @@ def plan(
             ways.append(Job("run", _quoted(path), (path,)))
         if options.made_up and path in wanted:
             besides = (given or {}).get(path, ())
-            names = tuple(_functions_at(tree, (lines or {}).get(path, ())))
+            names = tuple(_defined_at(tree, (lines or {}).get(path, ())))
             ways.append(Job("made_up", path, (path,), captures=captures, given=besides, names=names))
         if ways:
             jobs.append(replace(ways[0], otherwise=tuple(ways[1:])))

@@ -124,6 +124,30 @@ def made(path: Any) -> tuple[dict[str, str], dict[str, str]]:
     return {each.name: each.how for later in found if (each := later.make()) is not None}, said
 
 
+def test_no_search_is_begun_once_those_before_it_took_too_long(tmp_path: Any) -> None:
+    from pt2lint.dynamic.child.made_up import targets
+
+    path = tmp_path / "three_made_up.py"
+    path.write_text(
+        "import torch\nclass First(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
+        "class Second(First):\n    pass\n"
+        "class Breaking(First):\n    def forward(self, x, scale=None):\n        return x\n"
+    )
+    said: dict[str, str] = {}
+    given = [((("scale", 2),), (8,))]
+    found = targets(
+        str(path),
+        lambda name, *why: said.update({name: why[0]}),
+        given=given,
+        names=["Breaking"],
+        seconds=1e-9,
+    )
+    assert [later.name for later in found] == ["Breaking", "Breaking with scale", "First", "Second"]
+    assert [later.make() is None for later in found] == [False, True, True, True]
+    why = "the search for inputs of the others in its file took all of 1e-09 s: --timeout 2e-09 gives it more"
+    assert said == dict.fromkeys(["Breaking with scale", "First", "Second"], why)
+
+
 def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values of the project's command line and JSON files, made small; a file's own imports are found beside it."""
     monkeypatch.chdir(tmp_path)

@@ -158,4 +158,5 @@ def find(spec: dict[str, Any], wire: Wire, prober: Prober) -> Sequence[Target | 
 
     made_up.leave_the_network_alone()
     made_up.give_numpy_its_old_names(lambda text: wire.send("note", text=text))
-    return made_up.targets(what, tell, lack, spec.get("given", ()), spec.get("names", ()))
+    besides = spec.get("given", ()), spec.get("names", ())
+    return made_up.targets(what, tell, lack, *besides, seconds=spec["timeout"])

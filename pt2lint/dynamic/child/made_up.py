@@ -13,9 +13,11 @@ import copy
 import functools
 import inspect
 import keyword
+import math
 import os
 import re
 import sys
+import time
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -31,10 +33,12 @@ from .probes import as_before
 from .search import Search
 from .targets import Later, Target
 
+TOO_LONG = "the search for inputs of the others in its file took all of {:g} s: --timeout {:g} gives it more"
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
 LARGEST = 2 << 30  # bytes that a module and the search for its inputs may take
 MOST_WRITTEN = 1 << 23  # parameters of what the project calls itself
+LONG = 40.0  # seconds after which a class is built in no further way
 EDGES = (32, 64, 28, 84, 224)  # of images
 MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
@@ -100,15 +104,17 @@ def targets(
     lack: Lack = lambda packages, left_out: None,
     given: Sequence[Any] = (),
     names: Sequence[str] = (),
+    seconds: float = math.inf,
 ) -> list[Later]:
-    """Targets for the modules of a file, its compiled functions, those of annotated tensors and those of `names`,
-    with inputs that are found to run once one is made: a search without an end costs the others nothing. Of those
-    for which none is found `tell` is given the name, what is in the way, and what a user may write; `lack` the
-    packages that are not installed. What is `given` (plan.Given) is given to the functions at its lines besides, in
-    a target of its own."""
+    """Targets for the modules of a file, its compiled functions, those of annotated tensors and those of `names`, which
+    come first, with inputs that are found to run once one is made: a search without an end costs the others nothing,
+    and none is begun once all before it took `seconds`. Of those for which none is found `tell` is given the name,
+    what is in the way, and what a user may write; `lack` the packages that are not installed. What is `given`
+    (plan.Given) is given to the functions at its lines besides, in a target of its own."""
     module = import_in_part(path, lack)
     found: list[Later] = []
-    for name, value in list(vars(module).items()):
+    searched = Searched(seconds, tell)
+    for name, value in sorted(vars(module).items(), key=lambda item: item[0] not in names):
         # A decorator may have made another class of it, in its own module.
         made_of = value.__mro__ if isinstance(value, type) else (value,)
         if all(getattr(each, "__module__", None) != module.__name__ for each in made_of):
@@ -131,11 +137,30 @@ def targets(
             make = functools.partial(made_for_function, name, value)
         else:
             continue
-        found.append(Later(name, functools.partial(_made_or_told, name, value, make, tell)))
+        search = functools.partial(_made_or_told, name, value, make, tell)
+        found.append(Later(name, functools.partial(searched.within, name, search)))
         for besides in _for_function(getattr(value, "forward", value), given):
             named = f"{name} with {', '.join(besides)}"
-            found.append(Later(named, functools.partial(_made, named, make, besides)))
+            search = functools.partial(_made, named, make, besides)
+            found.append(Later(named, functools.partial(searched.within, named, search)))
     return found
+
+
+class Searched:
+    """How long all searches of a file took: none is begun after `seconds` of them, which is told."""
+
+    def __init__(self, seconds: float, tell: Callable[[str, str, str], None]) -> None:
+        self.seconds, self.tell, self.took = seconds, tell, 0.0
+
+    def within(self, name: str, search: Callable[[], Target | None]) -> Target | None:
+        if self.took >= self.seconds:
+            self.tell(name, TOO_LONG.format(self.seconds, 2 * self.seconds), "")
+            return None
+        start = time.monotonic()
+        try:
+            return search()
+        finally:
+            self.took += time.monotonic() - start
 
 
 def _for_function(function: Any, given: Sequence[Any]) -> Iterator[dict[str, Any]]:
@@ -247,7 +272,10 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
         return written
     known = known_of(cls, sites)
     tried: set[str] = set()
+    deadline = time.monotonic() + LONG
     for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
+        if time.monotonic() > deadline:
+            break
         try:
             arguments = Arguments(cls, width, small, known)
             if not arguments.configs and repr(arguments.values) in tried:
