@@ -1705,3 +1705,40 @@ class M(nn.Module):
 """
     sizes = [f.message for f in findings(HEAD + code) if f.code == "PTB106"]
     assert [told[0] in message for message in sizes] == [True] * len(told), sizes
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_attribute_holds_what_was_made_of_the_class_it_held(kept: bool) -> None:
+    """The class is overwritten wherever the attribute is not None; what is never made stays a class."""
+    code = f"""
+class Merge(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.line(x)
+
+class Layer(nn.Module):
+    def __init__(self, width, down=None):
+        super().__init__()
+        self.down = down
+        if self.down is not None:
+            {"self.down = down(width)" if kept else "self.width = width"}
+
+    def forward(self, x):
+        if self.down is not None:
+            x = self.down(x)
+        return x
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(4, down=Merge if i else None) for i in range(3)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+"""
+    assert [f.code for f in findings(HEAD + code)] == ([] if kept else ["PTB181"])

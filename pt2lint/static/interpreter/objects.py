@@ -28,6 +28,7 @@ from pt2lint.static.values import (
     as_kept,
     is_none,
     join,
+    join_all,
     options,
     signature,
     tensor_of,
@@ -279,7 +280,7 @@ class Objects:
         if not frame.region:
             value = as_kept(value)
         self.at.conditions.asked.keep(instance, name, value, frame)
-        instance.attrs[name] = value if old is None or old is value else join(old, value)
+        instance.attrs[name] = value if old is None or old is value else join(_unmade(old, value), value)
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
         """An attribute that only methods other than `__init__` assign."""
@@ -429,3 +430,16 @@ def _holds_code(value: Value) -> bool:
     if isinstance(value, Union):
         return any(_holds_code(o) for o in value.options)
     return isinstance(value, Seq) and _holds_code(value.elem)
+
+
+def _unmade(old: Value, value: Value) -> Value:
+    """What an attribute held before, less the classes of what it holds now, which was made of them: `self.norm = norm`,
+    then `self.norm = norm(dim)`."""
+    made = [o for o in options(value) if isinstance(o, Instance)]
+    own, others = {o.cls for o in made}, {o.external for o in made}
+    kept = [
+        o
+        for o in options(old)
+        if not ((isinstance(o, Class) and o.info in own) or (isinstance(o, Ext) and o.name in others))
+    ]
+    return join_all(kept) if kept else value
