@@ -81,12 +81,12 @@ def _assumed(
 ) -> tuple[str, tuple[Trait, ...]]:
     """What to say of the mask's shape: nothing where it is made, element by element, of the tensor."""
     text = source(function, tensor)
-    if _made_of(function, mask, text):
+    if made_of(function, mask, text):
         return "", ()
     return f" It assumes that the mask has the shape of `{text}`.", ("once proven",)
 
 
-def _made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, depth: int = 4) -> bool:
+def made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, depth: int = 4) -> bool:
     """Whether the mask has the dimensions of the tensor, from which those that an index has are no more."""
     if source(function, mask) == tensor:
         return True
@@ -99,7 +99,7 @@ def _made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, dept
         parts = [mask.left, mask.right]
     elif isinstance(mask, cst.Name) and depth:
         value = definition(function, mask)
-        return value is not None and _made_of(function, value, tensor, depth - 1)
+        return value is not None and made_of(function, value, tensor, depth - 1)
     elif isinstance(mask, cst.Call) and callee(mask) in ELEMENTWISE | _LIKE:
         known = qualified(function, mask.func)
         if known is not None and not known.startswith("torch."):
@@ -107,7 +107,7 @@ def _made_of(function: FunctionCode, mask: cst.BaseExpression, tensor: str, dept
         parts = [arg.value for arg in mask.args if arg.keyword is None]
         if known is None and isinstance(mask.func, cst.Attribute):
             parts.append(mask.func.value)
-    return any(_made_of(function, part, tensor, depth) for part in parts)
+    return any(made_of(function, part, tensor, depth) for part in parts)
 
 
 _LIKE = LIKE | words("expand_as isclose eq ne lt le gt ge logical_not logical_and logical_or logical_xor")

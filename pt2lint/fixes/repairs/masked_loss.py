@@ -12,7 +12,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
 from pt2lint.fixes.purity import callee, effect
-from pt2lint.fixes.repairs.mask import ELEMENTWISE, masked_of
+from pt2lint.fixes.repairs.mask import ELEMENTWISE, made_of, masked_of
 from pt2lint.fixes.rewrite import (
     New,
     Refused,
@@ -130,7 +130,9 @@ def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
     where, imports = torch_name(function, "torch.where")
     new = _scaled(function, call, where, [source(function, one[0]) for one in both if one], masks[0])
     used = f"{where}(" in source(function, new)
-    return _fix(function, {call: new}, imports if used else ())
+    loss = _loss(function, call)
+    sure = (loss is not None and loss.rows) or any(_has_shape(function, arg.value) for arg in call.args[:2])
+    return _fix(function, {call: new}, imports if used else (), sure)
 
 
 def _must_be_classes(function: FunctionCode, call: cst.Call, target: str) -> None:
@@ -214,13 +216,26 @@ def _are_rows(operand: cst.BaseExpression) -> bool:
     )
 
 
-def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any]) -> Repaired:
+def _has_shape(function: FunctionCode, selection: cst.BaseExpression) -> bool:
+    """Whether a mask has all dimensions of what it selects from; as an index it may have fewer, and selects rows."""
+    found = masked_of(function, selection)
+    if found is None or isinstance(selection, cst.Call):
+        return found is not None  # masked_select broadcasts as torch.where does
+    tensor, mask = found
+    method = callee(tensor) if isinstance(tensor, cst.Call) else None
+    flat = method in ("flatten", "ravel") or (method in ("view", "reshape") and len(tensor.args) == 1)  # type: ignore[attr-defined]
+    return flat or made_of(function, mask, source(function, tensor))
+
+
+def _fix(function: FunctionCode, new: dict[cst.CSTNode, New], imports: Sequence[Any], sure: bool) -> Repaired:
+    """`sure`: the mask is known to have the shape of what it selects from."""
     return fix(
         "Take the loss of all elements, with those outside the mask made neutral, as the mean over the mask. It "
         "assumes that the loss takes the mean (and a cross entropy ignores the class -100), and that the mask has the "
-        "shape of the operands, or is broadcast to it. The last digits may differ, the largest numbers of a dtype "
-        "overflow, and a mean in half precision becomes one in float32.",
+        "shape of the operands. The last digits may differ, the largest numbers of a dtype overflow, and a mean in "
+        "half precision becomes one in float32.",
         (*imports, *rewrite(function, new)),
+        *(() if sure else ("once proven",)),
     )
 
 
@@ -376,7 +391,18 @@ class _Block:
             ]
             made[0] = made[0].with_changes(leading_lines=self.flag.leading_lines)
             new[self.flag] = made
-        return _fix(function, new, tuple(dict.fromkeys(imports)))
+        return _fix(function, new, tuple(dict.fromkeys(imports)), all(map(self.is_sure, losses)))
+
+    def is_sure(self, call: cst.Call) -> bool:
+        """Whether one of the operands is known to have the shape of its mask."""
+        loss, names = _loss(self.function, call), reads(call)
+        lines = [
+            line
+            for one in self.group.statements
+            for line in (one.body.body if isinstance(one, cst.If) else [one])
+        ]
+        made = [one for one in map(assigned, lines) if one is not None and one[0] in names]
+        return (loss is not None and loss.rows) or any(_has_shape(self.function, one[1]) for one in made)
 
     def of_its_shape(self, call: cst.Call) -> cst.BaseExpression:
         """The operand of a loss that has the shape which the mask needs where nothing is selected: the mask itself may
