@@ -288,14 +288,18 @@ class PrefixedState(Rule):
         whose = self.text(node.value)
         start = f"{node.attr.value}." if op.detail("owner") == "module" else ""
         says = f"the state of {self.quote(node.value)}" if start else f"the state of {self.quote(node)}"
-        instead = "" if op.detail("torch") else f"; `{whose}.{node.attr.value}.compile()` keeps the names"
+        place = f"{whose}.{node.attr.value}"
+        instead = "" if op.detail("torch") else f"; `{place}.compile()` keeps the names"
+        maybe = op.detail("may be") == "a method"
+        if maybe:
+            says = f"where `{place}` is a module, {says}"
         self.report(
             statement,
             op,
             f"{says} has keys that start with `{start}_orig_mod.` from here on: one that was saved before, or without "
             f"compiling, no longer loads{instead}",
             severity="note",
-            fixes=self.in_place(statement, f"{whose}.{node.attr.value}") if instead else [],
+            fixes=self.in_place(statement, place, written=not maybe) if instead else [],
         )
 
     def replaced_in_turn(self, node: cst.CSTNode, op: Op) -> None:
@@ -314,14 +318,14 @@ class PrefixedState(Rule):
             fixes=self.in_place(node, part) if instead else [],
         )
 
-    def in_place(self, replaces: cst.CSTNode, part: str) -> list[Fix]:
+    def in_place(self, replaces: cst.CSTNode, part: str, written: bool = True) -> list[Fix]:
         """`model.net = torch.compile(model.net, mode=m)`, `setattr(model, name, torch.compile(net, mode=m))` ->
         `net.compile(mode=m)`"""
         says = "Compile the module in place: its names, and those of its state, stay."
         made = replaces.value if isinstance(replaces, cst.Assign) else None
         if isinstance(replaces, cst.Call) and replaces.args:
             made = replaces.args[-1].value
-        if not isinstance(made, cst.Call) or not made.args:
+        if not written or not isinstance(made, cst.Call) or not made.args:
             return [self.fix(says, by_hand=True)]
         first, *others = made.args
         alone = not isinstance(replaces, cst.Assign) or len(replaces.targets) == 1

@@ -3616,6 +3616,7 @@ def replace(model: nn.Module):
     for name, part in model.named_children():
         setattr(model, name, torch.compile(part, backend="eager"))
     model.last = torch.compile(model.last, backend="eager")
+    model.last.train()
     for at, part in enumerate(model.parts):
         model.parts[at] = torch.compile(part, backend="eager")
 
@@ -3638,6 +3639,33 @@ def test_parts_are_compiled_in_place() -> None:
     assert list(model.state_dict()) == before
     assert model["last"]._compiled_call_impl is not None
     assert model["parts"][0]._compiled_call_impl is not None
+
+
+METHOD = """
+class Codec(nn.Module):
+    def __init__(self, vae):
+        super().__init__()
+        self.vae = vae
+
+    def prepare(self):
+        self.vae.decode = torch.compile(self.vae.decode)
+        self.encode = torch.compile(self.encode)
+
+    def forward(self, x):
+        return self.vae.decode(x)
+
+def load(codec: Codec, path):
+    codec.load_state_dict(torch.load(path))
+"""
+
+
+def test_what_may_be_a_method_is_not_compiled_in_place() -> None:
+    found = [f for f in findings(HEADER + METHOD) if f.code == "PTS303"]
+    assert all(f.message.startswith("where `self.") for f in found)
+    assert not [edit for f in found for fix in f.fixes for edit in fix.edits]
+    modules = METHOD.replace("def prepare(self):", "def prepare(self):\n        self.vae.decode.eval()")
+    (told,) = (f for f in findings(HEADER + modules) if "decode" in f.message)
+    assert [edit.text for edit in told.fixes[0].edits] == ["self.vae.decode.compile()"]
 
 
 WRAPS = """

@@ -55,6 +55,16 @@ RAN_INSIDE = ".() inside"  # after a name: compiled code that was called in that
 MAX_NESTING = 4  # modules in modules
 LISTS = ("ModuleList", "Sequential")
 KEEPS_STATES = ("state_dict", "checkpoint", "restore")  # who says one of them keeps states of modules
+OF_MODULES = (
+    "state_dict",
+    "load_state_dict",
+    "parameters",
+    "named_parameters",
+    "modules",
+    "train",
+    "eval",
+    "to",
+)
 
 
 class Misuse:
@@ -488,8 +498,13 @@ class Misuse:
         module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
         own = isinstance(owner, Instance) and owner is frame.me
         keeps = module or any(frame.module.says(word) for word in KEEPS_STATES)
+        # `vae.decode = torch.compile(vae.decode)` replaces a method, which is in no state, and has no compile().
+        known = not any(o is UNKNOWN for o in options(value.inner)) or any(
+            frame.module.says(f"{target.attr}.{word}(") for word in OF_MODULES
+        )
         if keeps and (given == dotted(target) or (module and own and given)):
             words: dict[str, str] = {"owner": "module"} if module else {}
+            words |= {} if known else {"may be": "a method"}
             self.at.notebook.note(
                 target, "replace part", frame, details={**words, **self._of_torch(value.inner)}
             )
