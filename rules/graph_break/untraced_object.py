@@ -49,7 +49,8 @@ VERSIONS = MappingProxyType(
 INSTEAD = MappingProxyType(
     {
         "attribute": (
-            "Write `__getattr__` as a function, which is traced: `def __getattr__(self, name): return self[name]`"
+            "Write `__getattr__` as a function, which is traced: `def __getattr__(self, name): return self[name]`, "
+            "or `return self.get(name)` for `dict.get`"
         ),
         "order": "Give `sorted` a key that returns numbers or texts: `key=lambda entry: entry.rank`",
         "decorated": (
