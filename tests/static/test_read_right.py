@@ -1742,3 +1742,29 @@ class M(nn.Module):
         return x
 """
     assert [f.code for f in findings(HEAD + code)] == ([] if kept else ["PTB181"])
+
+
+@pytest.mark.parametrize(
+    ("losses", "told"), [("self.by_flag", True), ("nn.BCELoss() if kind else self.by_flag", False)]
+)
+def test_one_of_several_functions_is_given_what_goes_with_it(losses: str, told: bool) -> None:
+    """Which loss is called goes with what it is given, a flag or labels; a single one may be given either."""
+    code = f"""
+class Loss(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+        self.loss = {losses}
+
+    def by_flag(self, x, target):
+        return -x.mean() if target else x.mean()
+
+    def label(self, x, real):
+        if self.kind == "flag":
+            return real
+        return torch.ones_like(x)
+
+    def forward(self, x, real):
+        return self.loss(x, self.label(x, real))
+"""
+    assert [f.code for f in findings(HEAD + code)] == ["PTB110"] * told

@@ -30,6 +30,7 @@ from pt2lint.static.values import (
     is_from_outside,
     is_none,
     join_all,
+    mixed,
     options,
     tensor_of,
     truth,
@@ -176,6 +177,9 @@ class Calls:
                 # What `**more` holds may be meant for another one of them.
                 written = {k.arg for k in node.keywords} if isinstance(node, ast.Call) else kwargs.keys()
                 parts = [o for o in parts if self._takes(o, kwargs.keys() & written)]
+            if len(parts) > 1:
+                # Which of them is called may well go with what it is given: a flag for one loss, labels for the others.
+                args, kwargs = [mixed(a) for a in args], {k: mixed(v) for k, v in kwargs.items()}
             several = len({o.name for o in parts if isinstance(o, Ext) and o.receiver is None}) > 1
             results = [self._apply_part(o, args, kwargs, node, frame, spread, several) for o in parts]
             if UNKNOWN in func.options:
