@@ -11,6 +11,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
+from pt2lint.rule.tree import walk
 
 # What a break in a loop leads to goes with that break, which is told.
 FOLLOWS = "goes with the break that leaves the caller to Python"
@@ -85,6 +86,19 @@ class CompiledCall(Rule):
                 return
             key: int | str = a.keyword.value if a.keyword is not None else at
             yield Argument(key, a.value, op.arg(key), op.detail(f"use {key}"))
+
+    def spread(self, node: cst.Call, op: Op) -> Iterator[Argument]:
+        """What `**options` holds, as far as the function sets it by name: `options["longest"] = max(lengths)`."""
+        spread = {a.value.value for a in node.args if a.star == "**" and isinstance(a.value, cst.Name)}
+        for part in walk(self.function.module) if spread else ():
+            target = part.targets[0].target if isinstance(part, cst.Assign) else None
+            if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+                continue
+            index = target.slice[0].slice
+            if target.value.value in spread and isinstance(index, cst.Index) and isinstance(part, cst.Assign):
+                if isinstance(index.value, cst.SimpleString):
+                    key = str(index.value.evaluated_value)
+                    yield Argument(key, part.value, op.arg(key), op.detail(f"use {key}"))
 
     def is_fed_back(self, node: cst.Call, value: cst.BaseExpression) -> bool:
         """Whether what is given is what the call before returned: `y, past = model(x, past)`."""

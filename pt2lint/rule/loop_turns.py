@@ -162,7 +162,8 @@ class Turns:
         return value
 
     def number(self, value: cst.BaseExpression) -> bool:
-        """Whether it is another whole number at each turn: `n`, `n + 1`, `2 * n`, `len(seen)` of a list that grows."""
+        """Whether it is another whole number at each turn: `n`, `n + 1`, `2 * n`, `int(n)` of what a loop goes over,
+        `len(seen)` of a list that grows."""
         value = self.meaning(value)
         if isinstance(value, cst.Name):
             return value.value in self.counts
@@ -175,8 +176,10 @@ class Turns:
             return self.number(clipped)
         if self.drawn(value):
             return True
-        if isinstance(value, cst.Call) and called_name(value) == "len" and len(value.args) == 1:
+        if isinstance(value, cst.Call) and called_name(value) in ("int", "len") and len(value.args) == 1:
             inner = value.args[0].value
+            if called_name(value) == "int":
+                return self.number(inner) or self.item(inner)
             return isinstance(inner, cst.Name) and (self.grows(inner.value) or self.size(inner) is not None)
         return False
 

@@ -181,19 +181,6 @@ class ChangingArgument(CompiledCall):
                     else None,
                 )
 
-    def spread(self, node: cst.Call, op: Op) -> Iterator[Argument]:
-        """What `**options` holds, as far as the function sets it by name: `options["longest"] = max(lengths)`."""
-        spread = {a.value.value for a in node.args if a.star == "**" and isinstance(a.value, cst.Name)}
-        for part in walk(self.function.module) if spread else ():
-            target = part.targets[0].target if isinstance(part, cst.Assign) else None
-            if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
-                continue
-            index = target.slice[0].slice
-            if target.value.value in spread and isinstance(index, cst.Index) and isinstance(part, cst.Assign):
-                if isinstance(index.value, cst.SimpleString):
-                    key = str(index.value.evaluated_value)
-                    yield Argument(key, part.value, op.arg(key), op.detail(f"use {key}"))
-
     def cost(self, op: Op) -> str:
         if op.detail("compile dynamic") == "constant False":
             return "with `dynamic=False` each is compiled again, until the limit"
@@ -247,7 +234,7 @@ class ChangingArgument(CompiledCall):
             elif (
                 isinstance(each, ast.AnnAssign)
                 and isinstance(each.target, ast.Name)
-                and found[0].decorator_list
+                and (found[0].decorator_list or any("NamedTuple" in ast.unparse(b) for b in found[0].bases))
             ):
                 yield each.target.id
 

@@ -106,7 +106,7 @@ class UnrolledNumber(CompiledCall):
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         fixed = op.detail("compile dynamic") == "constant False"
-        for argument in self.arguments(node, op):
+        for argument in (*self.arguments(node, op), *self.spread(node, op)):
             value, use = argument.value, argument.use
             if not use:
                 continue

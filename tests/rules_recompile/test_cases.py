@@ -54,6 +54,64 @@ class Runner:
         self.model(x, part=part)  # PTR220
         self.model(x, torch.tensor(part), self.most)
 """,
+    "parts that a loop finds, options that are spread, and numbers in a tuple": """
+import typing
+
+class Noise(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.epoch = self.seen = 0
+
+    def forward(self, x):
+        return x + self.epoch
+
+class Plain(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.noise = Noise()
+
+class Batch(typing.NamedTuple):
+    x: torch.Tensor
+    length: int
+    rows: int
+
+@torch.compile
+def deep(x, depth=1, gain=1.0):
+    for _ in range(depth):
+        x = torch.sin(x) * gain
+    return x
+
+@torch.compile
+def encode(batch):
+    return batch.x * batch.length
+
+@torch.compile
+def decode(x, plan):
+    return x * plan.levels
+
+def train(sizes, plan):
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), Noise())
+    other = torch.nn.Sequential(Noise())
+    compiled = torch.compile(net)
+    options = {"gain": 0.5}
+    for epoch in range(100):
+        for module in net.modules():
+            if isinstance(module, Noise):
+                module.epoch = epoch  # PTR211
+                module.seen = epoch
+        for module in Plain().modules():
+            module.epoch = epoch
+        x = compiled(torch.ones(2, 4))
+        options["depth"] = epoch + 1  # PTR207
+        deep(x, **options)
+        encode(Batch(x, epoch, 3))  # PTR220
+        encode(Batch(x, 3, epoch))
+        plan = dataclasses.replace(plan, levels=epoch, seen=1)
+        decode(x, plan)  # PTR220
+    for n in sizes:
+        deep(x, int(n), 0.5)  # PTR207
+        deep(x, int(len(sizes)), 0.5)
+""",
     "batches that a generator pads": """
 def batches(rows):
     for at in range(0, len(rows), 3):
@@ -3259,9 +3317,12 @@ def main(model: torch.nn.Module):
 
 
 def test_what_lies_in_another_file(tmp_path: Path) -> None:
-    (tmp_path / "state.py").write_text("STEP = 0\nMEMO = {}\n")
+    (tmp_path / "state.py").write_text(
+        "STEP = 0\nMEMO = {}\nTABLE = {}\nclass Run:\n    window = most = 1\nrun = Run()\n"
+    )
     source = headed("""
 import state
+from state import TABLE, run
 
 class Net(torch.nn.Module):
     def forward(self, x):
@@ -3276,6 +3337,27 @@ def g(x):
 for step in range(100):
     state.STEP += 1  # PTR203
     g(torch.ones(4))
+
+class Layer(torch.nn.Module):
+    drops = seen = kept = 0
+
+    def __init__(self):
+        super().__init__()
+        self.kept = 1
+
+    def forward(self, x):
+        return x[: run.window] * TABLE["scale"] * self.drops * self.kept
+
+def train():
+    layer = torch.compile(Layer())
+    for step in range(100):
+        run.window = step + 2  # PTR203
+        run.most = step + 2
+        TABLE["scale"] = step  # PTR203
+        TABLE["other"] = step
+        Layer.drops = step  # PTR203
+        Layer.seen = Layer.kept = step
+        layer(torch.ones(4))
 """)
     assert sorted(codes(source, tmp_path, "PTR")) == marked(source)
 

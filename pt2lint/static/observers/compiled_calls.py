@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 ITERATOR = "generator of "  # what the word for an iterator (Op.args) begins with
-HOLDING = ("dict", "object")  # words for what may hold numbers
+HOLDING = ("dict", "object", "unknown")  # words for what may hold numbers
 LISTED = ("list", "tuple", "none", "unknown")  # words for what may be a list
 MANY = (
     2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
@@ -384,23 +384,49 @@ class CompiledCalls:
             owner = self.at.expressions.quietly(place.value, env, frame)
         if isinstance(owner, Wrapped):
             owner = owner.inner
-        if not isinstance(owner, Instance) or not self.parts.has(owner):
-            return
         if not self.at.notebook.listens("set attribute of compiled", frame):
             return
-        head: ast.expr = place.value
+        head = place.value
+        if isinstance(owner, Instance) and self.parts.has(owner):
+            owners = [owner]
+        else:
+            among = self.gone_over(head, env, frame) if place is target else None
+            if among is None:
+                return
+            head, owners = among, [*self.parts.all().values()]
         while isinstance(head, ast.Attribute) and not self.at.calls.roots.is_compiled(
             self.at.expressions.quietly(head, env, frame)
         ):
             head = head.value
         args: dict[int | str, str] = {0: self.at.types.sort(value)}
         words = {"head": ast.unparse(head), **self.counts(frame)}
-        if owner.cls is None:
-            if place.attr == "p" and self.at.models.plays(owner.external, "rate"):
-                words |= {"use": f"constant {owner.external}", "to": owner.external or ""}
-                self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
-        elif read := self.read_in(owner, place.attr, index):
-            self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words | read)
+        for one in owners:
+            if one.cls is not None:
+                read = self.read_in(one, place.attr, index)
+            elif place.attr == "p" and self.at.models.plays(one.external, "rate"):
+                read = {"use": f"constant {one.external}", "to": one.external or ""}
+            else:
+                continue
+            if read:
+                self.at.notebook.note(
+                    target, "set attribute of compiled", frame, args=args, details=words | read
+                )
+                return
+
+    def gone_over(self, part: ast.expr, env: Env, frame: Frame) -> ast.expr | None:
+        """`net`, where a loop gives the part that name (`for part in net.modules(): part.rate = rate`), and nothing
+        says that it is a module which is not compiled."""
+        giving = self.at.models.last_words("gives parts")
+        for loop in walk(self.at.functions.running() or frame.module.tree):
+            call = loop.iter if isinstance(loop, ast.For) else None
+            callee = call.func if isinstance(call, ast.Call) else None
+            if isinstance(loop, ast.For) and isinstance(callee, ast.Attribute) and callee.attr in giving:
+                named = isinstance(part, ast.Name) and any(is_name(n, part.id) for n in walk(loop.target))
+                if named and loop.lineno <= part.lineno <= (loop.end_lineno or 0):
+                    whole = self.at.expressions.quietly(callee.value, env, frame)
+                    is_other = isinstance(whole, Instance) and not self.parts.has(whole)
+                    return None if is_other else callee.value
+        return None
 
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
         """`for step in range(n):` at the top of a file, whose compiled code reads `step`."""
@@ -445,14 +471,23 @@ class CompiledCalls:
         if place is None or not self.is_global(place, frame):
             return
         if self.at.notebook.listens("set global of compiled", frame):
-            self.read_by_traced(target, place, value, frame, self.traced_in(frame.module))
+            cls = owner.info if isinstance(owner, Class) else None
+            self.read_by_traced(target, place, value, frame, self.traced_in(frame.module), cls)
 
     def read_by_traced(
-        self, target: ast.expr, place: str, value: Py, frame: Frame, among: Collection[Any]
+        self,
+        target: ast.expr,
+        place: str,
+        value: Py,
+        frame: Frame,
+        among: Collection[Any],
+        cls: ClassInfo | None = None,
     ) -> None:
-        """What sets a global to another number is noted with the first traced function among these that reads it."""
+        """What sets a global, or a name of a class, to another number is noted with the first traced function among
+        these that reads it."""
         for definition in self.traced_in(frame.module):
-            if definition in among and _reads_global(place, definition):
+            own = cls is not None and _reads_of_class(place.rpartition(".")[2], cls, definition)
+            if definition in among and (own or _reads_global(place, definition)):
                 at = told_place(frame.module.path, definition.lineno)
                 args: dict[int | str, str] = {0: self.at.types.sort(value)}
                 words = {"to": definition.name, "at": at, **self.counts(frame)}
@@ -465,8 +500,10 @@ class CompiledCalls:
         if name in frame.globals:
             return True
         definition = self.at.functions.running()
-        known = name in frame.module.assigned or name in frame.module.classes
-        if place == name or not (known or self.at.names.assignments(place, frame.module)):
+        known = name in frame.module.classes or any(
+            self.at.names.assignments(each, frame.module) for each in (name, place)
+        )
+        if place == name or not known:
             return False
         return definition is None or name not in _bound_in(definition)
 
@@ -620,6 +657,15 @@ def _reads_global(place: str, function: FunctionNode) -> bool:
         and isinstance(part.ctx, ast.Load)
         and _place(part) == place
         for part in walk(function)
+    )
+
+
+def _reads_of_class(name: str, cls: ClassInfo, method: FunctionNode) -> bool:
+    """Whether it is a method of the class that says `self.NAME`, which no object of it has for itself."""
+    return (
+        method in cls.methods.values()
+        and not cls.assigned(name)
+        and any(p.attr == name and is_name(p.value, own_name(method)) for p in parts(method, ast.Attribute))
     )
 
 
