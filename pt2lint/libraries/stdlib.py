@@ -26,6 +26,8 @@ from pt2lint.static.values import (
     Value,
     Wrapped,
     is_none,
+    join,
+    join_all,
     tensor_of,
 )
 
@@ -102,6 +104,21 @@ def imported(call: Call) -> Value:
     """`importlib.import_module("package.part")`"""
     name = call.args[0].const if call.args and isinstance(call.args[0], Py) else None
     return Ext(name) if isinstance(name, str) and not name.startswith(".") else UNKNOWN
+
+
+def reduced(call: Call) -> Value:
+    """`functools.reduce(f, items, first)`: what `f` makes of what came before and of an item."""
+    if len(call.args) < 2:
+        return UNKNOWN
+    each = call.element(call.args[1])
+    return call.apply(call.args[0], [join(each, call.args[2]) if len(call.args) > 2 else each, each])
+
+
+def operated(call: Call) -> Value:
+    """`operator.add(x, y)`"""
+    if any(tensor_of(value) is not None for value in call.args):
+        return Tensor(None, None)
+    return join_all(call.args) if all(isinstance(value, Py) for value in call.args) else UNKNOWN
 
 
 def cached(call: Call) -> Value:
@@ -254,6 +271,8 @@ LIBRARIES = (
         },
         handlers={
             "functools.partial": partial,
+            "functools.reduce": reduced,
+            **{f"operator.{name}": operated for name in "add sub mul truediv matmul and_ or_".split()},
             "functools.wraps": wraps,
             "functools.lru_cache": cached,
             "functools.cache": cached,

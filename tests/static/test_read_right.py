@@ -10,7 +10,10 @@ import pytest
 from pt2lint.static.engine import lint
 from tests.linting import NOWHERE, announced, findings
 
-HEAD = "import typing\nimport numpy as np\nimport torch\nfrom torch import nn\n\n"
+HEAD = (
+    "import dataclasses\nimport enum\nimport functools\nimport operator\nimport typing\n"
+    "import numpy as np\nimport torch\nfrom torch import nn\n\n"
+)
 
 
 def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
@@ -263,6 +266,53 @@ class M(nn.Module):
                 return 1 if other else 2
             case _:
                 return other.item()  # PTB103
+""",
+    "what a class is said to hold, and what is folded": """
+T = typing.TypeVar("T")
+
+class Holder(typing.Generic[T]):
+    def __init__(self, value: T):
+        self.value = value
+
+    def number(self):
+        return self.value.sum().item()  # PTB103
+
+class Kind(enum.Enum):
+    A = 1
+
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, xs: list[torch.Tensor]):
+        x = x * Holder[torch.Tensor](x).number()
+        if functools.reduce(operator.add, [v.sum() for v in xs]) > 0:  # PTB110
+            x = x + 1
+        if functools.reduce(lambda a, b: a if a.any() else b, xs, x) is not None:  # PTB110
+            x = x + 1
+        if functools.reduce(operator.mul, x.shape, 1) > 0 and Kind["A"] is Kind.A:
+            x = x + 1
+        return x
+""",
+    "a pattern binds parts of what it matches": """
+@dataclasses.dataclass
+class Batch:
+    x: torch.Tensor
+    size: int
+
+class M(nn.Module):
+    def forward(self, batch: Batch, named: dict[str, torch.Tensor], pair: tuple[torch.Tensor, int]):
+        match named:
+            case {"a": a, "b": b, **rest} if a.sum() > 0:  # PTB110
+                return a[b > 0]  # PTB120
+        match batch:
+            case Batch(x=x, size=size) if size > 2:
+                return x.max() if x.any() else x  # PTB110
+        match pair:
+            case (first, second) if second > 1:
+                return -first if first.sum() > 0 else first  # PTB110
+        match named["a"].shape:
+            case (n, m) if n > m:
+                return n
+            case (n, *more) if n > 1:
+                return more
 """,
     "a typed dictionary holds what its annotations say": """
 class Batch(typing.TypedDict):

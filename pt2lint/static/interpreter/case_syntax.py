@@ -42,5 +42,32 @@ def _is_bare(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchClass) and not (pattern.patterns or pattern.kwd_patterns)
 
 
+def captures(pattern: ast.pattern, subject: ast.expr) -> list[tuple[str, ast.expr | None]]:
+    """The names that a pattern binds, each with the expression that reads the same of the subject: `subject["x"]` for
+    `case {"x": x}`, `subject.x` for `case Batch(x=x)`, `subject[0]` for `case (x, _)`; None where none does."""
+    parts: list[tuple[ast.pattern, ast.expr]] = []
+    if isinstance(pattern, ast.MatchMapping):
+        items = zip(pattern.keys, pattern.patterns, strict=True)
+        parts = [(p, ast.Subscript(subject, key, ast.Load())) for key, p in items]
+    elif isinstance(pattern, ast.MatchClass):
+        named = zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True)
+        parts = [(p, ast.Attribute(subject, name, ast.Load())) for name, p in named]
+    elif isinstance(pattern, ast.MatchSequence):
+        if not any(isinstance(p, ast.MatchStar) for p in pattern.patterns):
+            places = (ast.copy_location(ast.Constant(i), subject) for i in range(len(pattern.patterns)))
+            parts = [
+                (p, ast.Subscript(subject, place, ast.Load()))
+                for p, place in zip(pattern.patterns, places, strict=True)
+            ]
+    read: list[tuple[str, ast.expr | None]] = []
+    for each, part in parts:
+        read += captures(each, ast.copy_location(part, pattern))
+    if isinstance(pattern, ast.MatchAs) and pattern.name:
+        read += [(pattern.name, subject), *(captures(pattern.pattern, subject) if pattern.pattern else ())]
+    told = {name for name, _ in read}
+    every = (getattr(p, "name", None) or getattr(p, "rest", None) for p in ast.walk(pattern))
+    return [*((name, None) for name in every if name and name not in told), *read]
+
+
 def takes_all(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchAs) and pattern.pattern is None

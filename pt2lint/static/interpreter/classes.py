@@ -297,6 +297,12 @@ class Classes:
                 return OBJECT
         return self.inherited_maker(cls, name)
 
+    def is_generic(self, cls: ClassInfo) -> bool:
+        """Whether brackets after the class can only say of what kind its parts are: `Table[int]`."""
+        order, externals, _ = self.bases(cls)
+        own = self.find_method(cls, "__class_getitem__") or any(c.node.keywords for c in order)
+        return not own and not any(self.at.models.plays(base, "enumeration") for base in externals)
+
     def inherited_maker(self, cls: ClassInfo, name: str) -> Value:
         """`Net.from_pretrained`, of a class whose base outside the project has it: it gives an object of the class."""
         for base in self.bases(cls)[1]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.arithmetic import binary
 from pt2lint.static.interpreter.assignments import Assignments
-from pt2lint.static.interpreter.case_syntax import as_comparison, as_test, takes_all
+from pt2lint.static.interpreter.case_syntax import as_comparison, as_test, captures, takes_all
 from pt2lint.static.interpreter.conditions import resumed
 from pt2lint.static.interpreter.entered import OF_TORCH, OWN, kept
 from pt2lint.static.interpreter.frame import Env, Frame, merge_env
@@ -450,14 +450,13 @@ class Statements:
             inner = dict(after)
             test = as_test(case.pattern, node.subject)
             known = None if test is None else truth(self.at.expressions.again(test, inner, frame))
-            for part in ast.walk(case.pattern):
-                name = getattr(part, "name", None)
-                if isinstance(part, (ast.MatchAs, ast.MatchStar)) and name:
-                    inner[name] = UNKNOWN
             if test is not None:
                 conditions.narrow(test, inner, True, frame)
-            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
-                inner[case.pattern.name] = self.at.expressions.again(node.subject, inner, frame)
+            bound = captures(case.pattern, node.subject)
+            values = [UNKNOWN if e is None else self.at.expressions.again(e, inner, frame) for _, e in bound]
+            for (name, _), value in zip(bound, values, strict=True):
+                target = ast.copy_location(ast.Name(name, ast.Store()), case.pattern)
+                self.assignments.assign(target, value, inner, frame)
             if known is not False:
                 before = frame.guards
                 if (asked := as_comparison(case, node.subject)) is not None:

@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     STR,
     UNKNOWN,
     WRAPPED_NAME,
+    Class,
     Dict,
     Ext,
     Instance,
@@ -71,6 +72,8 @@ class Subscripts:
             return self._item_of_dictionary(owner, index, node, frame)
         if isinstance(owner, Instance):
             return self.at.objects.instance_item(owner, index, frame)
+        if isinstance(owner, Class) and self.at.classes.is_generic(owner.info):
+            return owner  # `Table[int](x)`
         if isinstance(owner, Py) and owner.type == "str":
             return STR
         if isinstance(owner, Ext) and frame.region:
