@@ -70,7 +70,7 @@ Names of operations:
 - `define disabled` a function of tensors that torch.compiler.disable decorates is defined, and nothing traced
                     in its file calls it; at the decorator; details "name"
 - `define class`    a class statement runs
-- `discard NAME`    the result of a call is thrown away
+- `discard NAME`    the result of a call is thrown away; also a name alone in a line, right above what it may decorate
 - `import guarded`  an import of a library, in a `try` that catches what it raises where there is none
 - `iterate NAME`    an external object is iterated over; details "maybe" where it may be something else
 - `set NAME`         also: an attribute of an external module is assigned (`set torch._dynamo.config.verbose`; args: 0

@@ -21,7 +21,8 @@ class DiscardedCompile(Rule):
 
     ## What happens
     `torch.compile(model)` returns a compiled callable and leaves `model` as it was. If the result is not
-    kept, every call still runs without compiling, and nothing says so. `model.compile()` compiles in place.
+    kept, every call still runs without compiling, and nothing says so. `model.compile()` compiles in place. So it is
+    with `torch.compile` alone in the line above a function, without the `@` that makes it a decorator.
 
     The same goes for a result that is bound to a name which nothing reads afterwards: `self = torch.compile(self)`
     in a method, `layer = torch.compile(layer)` in a loop, or a parameter that is bound anew and never returned. At
@@ -72,6 +73,11 @@ class DiscardedCompile(Rule):
         return op.inside != "with" or not op.name.startswith("discard ")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name.startswith("discard ") and not isinstance(node, cst.Call):
+            self.report(
+                node, op, f"{self.quote(node)} decorates nothing: its `@` is missing, and nothing is compiled"
+            )
+            return
         if not isinstance(node, cst.Call) or not node.args or any(map(_disables, node.args)):
             return
         if op.name.startswith("discard ") or self.is_listed_for_nothing(node):

@@ -13,7 +13,8 @@ class DiscardedDisable(Rule):
 
     ## What happens
     `torch.compiler.disable(function)` returns a function that Dynamo does not trace, and leaves the original as it
-    was; with a module it returns a wrapper of it. Bind the result in the original's place, or use it as a decorator.
+    was; with a module it returns a wrapper of it. Bind the result in the original's place, or use it as a decorator:
+    the name alone in the line above a function, without its `@`, does nothing.
 
     ## Example
     ```python
@@ -70,6 +71,13 @@ class DiscardedDisable(Rule):
         return op.name.startswith("discard ") and op.inside != "with"
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name.startswith("discard ") and not isinstance(node, cst.Call):
+            self.report(
+                node,
+                op,
+                f"{self.quote(node)} decorates nothing: its `@` is missing, and nothing is left out of compilation",
+            )
+            return
         if not isinstance(node, cst.Call) or not node.args:
             return
         given = [o.arg(0, "fn") for o in self.function.ops_at(node) if o.name.startswith("call ")]

@@ -2314,6 +2314,16 @@ placed.head.register_forward_hook(print)  # PTS310
 def f(x):
     return x * 2
 
+torch.compiler.disable  # PTS314
+def left_out(x):
+    return x * 2
+
+torch.compile  # PTS301
+def made(x):
+    torch.compile
+    return x * 2
+
+torch.compiler.disable
 torch.compiler.disable(f)  # PTS314
 torch.compiler.disable(model.head)  # PTS314
 model.head = torch.compiler.disable(model.head)

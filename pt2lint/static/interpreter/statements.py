@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.arithmetic import binary
@@ -120,7 +121,13 @@ class Statements:
             ):
                 self.at.notebook.note(node.value, f"discard {callee}", frame)
             self._known_by(node.value, env, frame)
-        del value
+        elif isinstance(value, Ext) and isinstance(node.value, (ast.Name, ast.Attribute)):
+            # `torch.compile` alone in a line above a function: its `@` is missing
+            if self.at.notebook.listens(f"discard {value.name}", frame):
+                both = pairwise(frame.block if len(frame.block) > 1 else frame.module.tree.body)
+                below = next((statement for here, statement in both if here is node), None)
+                if isinstance(below, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                    self.at.notebook.note(node.value, f"discard {value.name}", frame)
 
     def _known_by(self, call: ast.Call, env: Env, frame: Frame) -> None:
         """After `model.compile()`, a name of which nothing was known stands for what was compiled in place."""
