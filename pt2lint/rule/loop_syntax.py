@@ -175,8 +175,14 @@ def lengths_of_pieces(made: cst.Call) -> str:
 
 
 def is_scaling(statement: cst.AugAssign) -> bool:
+    """`rate *= 0.9`, `rate += 0.01`"""
     scales = isinstance(statement.operator, cst.MultiplyAssign | cst.DivideAssign)
-    return scales and isinstance(statement.value, cst.Float | cst.Integer)
+    adds = isinstance(statement.operator, cst.AddAssign | cst.SubtractAssign)
+    return (
+        isinstance(statement.value, cst.Float)
+        if adds
+        else scales and isinstance(statement.value, cst.Integer | cst.Float)
+    )
 
 
 def is_drawing(call: cst.Call) -> bool:

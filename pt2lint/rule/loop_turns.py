@@ -78,7 +78,7 @@ class Turns:
         self.counts: set[str] = set(attributes)
         self.are_any = bool(self.loops or self.counts)
         self.items: set[str] = set()
-        self.decaying: set[str] = set()  # numbers that a turn multiplies or divides: `rate *= 0.9`
+        self.decaying: set[str] = set()  # numbers that a turn multiplies or adds a fraction to: `rate *= 0.9`
         self._made: dict[str, cst.BaseExpression] = {}
         self._ends = [end for loop in self.loops for end in ends_of(loop)]
         for loop in self.loops:
@@ -140,8 +140,9 @@ class Turns:
                     and unconditional(self.function, statement, loop)
                 ):
                     self.counts.add(name)
-                elif is_scaling(statement) and unconditional(self.function, statement, loop):
-                    self.decaying.add(name)
+                elif is_scaling(statement) or (steps and self._is_step(statement.value, name)):
+                    if unconditional(self.function, statement, loop):
+                        self.decaying.add(name)
             elif isinstance(statement, cst.Assign):
                 self._made.setdefault(name, statement.value)
             elif (paired := given_in_pair(self.function, statement, name)) is not None:
@@ -214,16 +215,28 @@ class Turns:
         )
 
     def scaled(self, value: cst.BaseExpression) -> bool:
-        """Whether a turn multiplies or divides it: `rate *= 0.9`, `rate = rate * 0.9`, `options["rate"] *= 0.9`."""
+        """Whether a turn multiplies or divides it, or adds a fraction: `rate *= 0.9`, `rate = rate * 0.9`, `t += 0.05`,
+        `t = t + dt` of a number that stays, `options["rate"] *= 0.9`."""
         if isinstance(value, cst.Name):
             again = self._renewed.get(value.value)
-            return value.value in self.decaying or (
-                isinstance(again, cst.BinaryOperation)
-                and isinstance(again.operator, cst.Multiply | cst.Divide)
-                and is_name(again.left, value.value)
-                and isinstance(again.right, cst.Float | cst.Integer)
-            )
+            if not isinstance(again, cst.BinaryOperation) or not is_name(again.left, value.value):
+                return value.value in self.decaying
+            if isinstance(again.operator, cst.Add | cst.Subtract):
+                return isinstance(again.right, cst.Float) or self._is_step(again.right, value.value)
+            scales = isinstance(again.operator, cst.Multiply | cst.Divide)
+            return scales and isinstance(again.right, cst.Float | cst.Integer)
         return self._is_item_changed(value, is_scaling)
+
+    def _is_step(self, value: cst.BaseExpression, name: str) -> bool:
+        """Whether it is a name that no turn binds, and the code begins with a number under the other one: `t = 0.0`,
+        and at each turn `t += dt`."""
+        if not isinstance(value, cst.Name) or any(value.value in self._bindings(p.body) for p in self.loops):
+            return False
+        first = [
+            b.value if isinstance(b, cst.Assign) else given_in_pair(self.function, b, name)
+            for b in self._bindings(self.function.module).get(name, ())[:1]
+        ]
+        return bool(first) and isinstance(first[0], cst.Float | cst.Integer)
 
     def _clock(self, value: cst.BaseExpression) -> bool:
         value = self.meaning(value)

@@ -194,7 +194,7 @@ class AttributeSet(Rule):
         return self.kind(statement.value, word, turns)
 
     def kind(self, value: cst.BaseExpression, word: str, turns: Turns) -> str | None:
-        if turns.picks(value) or turns.helped(value):
+        if turns.picks(value) or turns.helped(value) or (word != "str" and turns.item(value)):
             return {"int": "number", "float": "fraction"}.get(word)
         if word == "str" and turns.item(value):
             return "text"

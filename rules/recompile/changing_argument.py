@@ -98,7 +98,11 @@ class ChangingArgument(CompiledCall):
         if op.name != "call compiled" or op.region or op.detail("named"):
             return
         options = [a for a in self.arguments(node, op) if a.use or not op.detail(f"name {a.key}")]
-        options = [a for a in options if are_numbers(a.word) and self.is_option(a.value)]
+        options = [
+            a
+            for a in options
+            if are_numbers(a.word) and self.is_option(a.value) and not self.is_input(a.use, op)
+        ]
         if options:
             names = " and ".join(f"`{self.text(a.value)}`" for a in options)
             are = "is a Python number" if len(options) == 1 else "are Python numbers"
@@ -161,7 +165,8 @@ class ChangingArgument(CompiledCall):
                     severity="note",
                 )
                 continue
-            what = "" if op.detail("no tensors") else self.what(argument, op, turns)
+            free = are_numbers(argument.word) and self.is_input(argument.use, op)
+            what = "" if free or op.detail("no tensors") else self.what(argument, op, turns)
             if not what and op.name == "call apart" and argument.use and self.is_listed(argument.value, node):
                 what = "is another string in every iteration"
             if what:
@@ -187,6 +192,11 @@ class ChangingArgument(CompiledCall):
         again = "it is compiled for the first, and then again"
         mode = graphs_mode(op)
         return f"{again}, and mode {mode} records a CUDA graph for each of them" if mode else again
+
+    def is_input(self, use: str, op: Op) -> bool:
+        """Whether a number that is only computed with is an input of the graph from the first."""
+        symbolic = op.detail("compile dynamic") == "constant True" and self.function.target > (2, 6)
+        return symbolic and not use.startswith(DECIDING)
 
     def is_fixed(self, op: Op) -> bool:
         """Whether no number becomes an input of the graph."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from types import MappingProxyType
 
@@ -8,6 +9,8 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.said import place_in
+
+DECIDING = ("range", "index", "place", "constant")  # each number is a constant of the graph
 
 
 class OtherWay(Rule):
@@ -68,7 +71,7 @@ class OtherWay(Rule):
     code = "PTR222"
     name = "other-way"
     instead = MappingProxyType({"": "Compile what is the same for both, and leave what differs outside"})
-    ops = ("call another way",)
+    ops = ("call another way", "call compiled")
     anywhere = True
     asks_what_is_left = True
     asks_kinds = False
@@ -76,13 +79,17 @@ class OtherWay(Rule):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return "here 0" in op.details and not any(" | " in word for word in op.details.values())
+        return (
+            op.name != "call compiled"
+            and "here 0" in op.details
+            and not any(" | " in word for word in op.details.values())
+        )
 
     def concerns(self, op: Op) -> bool:
         return bool(self.told(op))
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if not isinstance(node, cst.Call):
+        if not isinstance(node, cst.Call) or self.is_of_inputs(node, op):
             return
         told = self.told(op)
         first = told[0]
@@ -99,6 +106,21 @@ class OtherWay(Rule):
             f"{callee} is called {here}, and {there} ({where}): it is compiled for each of these once"
             + "".join(f"; so it is {one}, and {another} ({place})" for one, another, place in also),
         )
+
+    def is_of_inputs(self, node: cst.Call, op: Op) -> bool:
+        """Whether the calls differ in a number that `dynamic=True` makes an input of the graph from the first."""
+        compiled = [o for o in self.function.ops_at(node) if o.name == "call compiled"]
+        number = re.match(r"with `-?[\d.]+(?:e-?\d+)?` for `(\w+)`", op.details["here 0"])
+        if number is None or not compiled or self.function.target <= (2, 6):
+            return False
+        uses = [
+            o.detail(f"use {key.removeprefix('name ')}")
+            for o in compiled
+            if o.detail("compile dynamic") == "constant True"
+            for key, name in (*o.details.items(), (number[1], number[1]))
+            if name == number[1]
+        ]
+        return bool(uses) and not any(use.startswith(DECIDING) for use in uses)
 
     def told(self, op: Op) -> list[int]:
         """The numbers of the other calls to tell of."""

@@ -353,6 +353,69 @@ for step in range(12):
     other.scale = step / 12  # PTR211: a note
     also(torch.ones(3))
 """,
+    "numbers that dynamic=True makes inputs of the graph": """
+@torch.compile(dynamic=True)
+def scaled(x, by):
+    return x * by
+
+@torch.compile(dynamic=True)
+def dropped(x, rate):
+    return torch.nn.functional.dropout(x, rate)
+
+@torch.compile(dynamic=True)
+def named(x, mode):
+    return x if mode == "a" else x + 1
+
+x = torch.ones(3)
+for i in range(20):
+    scaled(x, i / 20)
+scaled(x, 2.5)
+scaled(x, 1.5)
+scaled(x, None)  # PTR222
+dropped(x, 0.5)
+dropped(x, 0.25)  # PTR222
+named(x, "a")
+named(x, "b")  # PTR222
+""",
+    "a number to which each turn adds a fraction, and one that a loop goes over": """
+@torch.compile
+def moved(x, t):
+    return x * t
+
+class Noised(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.sigma = 1.0
+
+    def forward(self, x):
+        return x / self.sigma
+
+@torch.compile
+def summed(x, added):
+    return x * added
+
+def sample(x):
+    t, dt = 0.0, 0.05
+    while t < 1:
+        x = moved(x, t)  # PTR220
+        t += dt
+    at = 0.0
+    for _ in range(20):
+        at = at + 0.05
+        x = moved(x, at)  # PTR220
+    added, by = torch.zeros(3), 0.5
+    for _ in range(20):
+        added += by
+        x = summed(x, added)
+    return x
+
+sample(torch.ones(3))
+net = Noised()
+fast = torch.compile(net)
+for sigma in torch.linspace(1, 0.1, 20).tolist():
+    net.sigma = sigma  # PTR211: a note
+    fast(torch.ones(3))
+""",
     "a method that counts": """
 class Grown(torch.nn.Module):
     def __init__(self):
