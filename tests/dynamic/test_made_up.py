@@ -1209,3 +1209,114 @@ def test_tables_that_a_file_makes_of_a_missing_package_stop_nothing(project: Pro
     result = project.verify(project.write("net.py", text), further=False)
     assert [each.verdict for each in result.findings] == ["confirmed"]
     assert any("fetched (no call of it ran, the nearest raised NotInstalled" in n for n in result.notes)
+
+
+def test_what_the_project_writes_down_elsewhere_is_found(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Class attributes, defaults of the command line, a configuration made there, a dictionary written in part."""
+    net = """
+        import dataclasses
+        import torch
+
+        @dataclasses.dataclass
+        class Settings:
+            width: int
+            kinds: tuple = ("a", "b", "c")
+
+        class OfSettings(torch.nn.Module):
+            def __init__(self, said):
+                super().__init__()
+                self.layer = torch.nn.Linear({"a": 1, "c": 7}[said.kinds[2]], said.width)
+
+            def forward(self, x):
+                if x.dim() != 4:
+                    raise ValueError("images")
+                return self.layer(x)
+
+        class OfClass(torch.nn.Module):
+            def __init__(self, sizes, kind):
+                super().__init__()
+                if kind != "wide" or sum(sizes) != 12:
+                    raise ValueError("no such thing")
+                self.layer = torch.nn.Linear(sizes[0], 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        class OfWords(torch.nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                first, second = config["sides"]
+                self.layers = [torch.nn.Linear(first * second, size) for size in config["sizes"]]
+                self.last = torch.nn.Linear(3, config["width"])
+
+            def forward(self, x):
+                return self.layers[0](x)
+    """
+    train = """
+        import argparse
+        import torch
+        from nets_written.net import OfClass, OfSettings, OfWords, Settings
+        from elsewhere import where, unknown
+
+        class Config:
+            sizes = (3, 4, 5)
+
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--net-kind", default="wide")
+            args = parser.parse_args()
+            config = Config()
+            net = OfClass(config.sizes, args.net_kind)
+            net(torch.zeros(2, 3))
+
+        def other(size=8):
+            OfSettings(Settings(width=size))(torch.zeros(1, 1, 2, 7))
+
+        config = {
+            "sides": (2, 3), "sizes": [4, 5], "width": where(),
+            "device": unknown if torch.cuda.is_available() else "cpu",
+        }
+        net = OfWords(config)
+    """
+    folder = tmp_path / "nets_written"
+    folder.mkdir()
+    (folder / "net.py").write_text(textwrap.dedent(net))
+    (tmp_path / "train.py").write_text(textwrap.dedent(train))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found, said = made(folder / "net.py")
+    assert said == {}
+    assert found["OfClass"] == "made-up inputs: as train.py:15 calls it"
+    assert found["OfSettings"] == "made-up inputs: as train.py:19 calls it"
+    assert "'sides': (2, 3), 'sizes': [4, 5], 'device': 'cpu', 'width': 8" in found["OfWords"]
+
+
+def test_what_may_be_none_a_list_and_sizes_of_one_name(tmp_path: Any) -> None:
+    (tmp_path / "nones_made_up.py").write_text(
+        "import torch\nfrom torch import nn\n"
+        "class Losses(nn.Module):\n"
+        "    def __init__(self, loss):\n"
+        "        super().__init__()\n"
+        "        self.loss = loss\n"
+        "    def forward(self, x, y):\n"
+        "        assert isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)), 'not several'\n"
+        "        return self.loss(x[1], y[1])\n"
+        "class Weighed(nn.Module):\n"
+        "    def forward(self, x: torch.Tensor, *, masks: 'dict[float, torch.Tensor] | None'):\n"
+        "        return x if masks is None else masks[0.5] * x\n"
+        "class Attends(nn.Module):\n"
+        "    def __init__(self, d_model: int):\n"
+        "        super().__init__()\n"
+        "        self.attention = nn.MultiheadAttention(d_model, 2)\n"
+        "    def forward(self, src, src_mask):\n"
+        '        """src (Tensor): of shape [seq_len, batch_size, d_model].\n'
+        '        src_mask (Tensor): of shape [seq_len, seq_len]."""\n'
+        "        return self.attention(src, src, src, attn_mask=src_mask)[0]\n"
+    )
+    found, said = made(tmp_path / "nones_made_up.py")
+    assert said == {}
+    assert found["Losses"].startswith("made-up inputs: x [float32[2, 8], float32[2, 8]], y [int64[2, 5], ")
+    assert found["Weighed"].endswith(", masks None")
+    assert found["Attends"].startswith("made-up inputs: src float32[2, 5, 8], src_mask bool[2, 2], ")

@@ -103,7 +103,12 @@ class Arguments:
                 continue
             if parameter.default is parameter.empty and not depth and name in self.known:
                 given = self.known[name]
-                arguments[name] = smaller(name, given, self.width) if self.small else given
+                fit = functools.partial(smaller, width=self.width) if self.small else lambda _, known: known
+                if isinstance(given, dict):  # of which some may not be written out
+                    arguments[name] = {key: fit(str(key), each) for key, each in given.items()}
+                    self.configs.append(arguments[name])
+                else:
+                    arguments[name] = fit(name, given)
             elif parameter.default is parameter.empty:
                 arguments[name] = self._value(name, parameter, cls, depth, uses.get(name))
             elif depth and self.small:

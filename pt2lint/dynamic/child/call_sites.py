@@ -1,7 +1,8 @@
 """What the project's own code builds a class with and calls it with, as far as that is written out.
 
 A test or a `main()` that is not run says `net = Net(dim=32, heads=4)` and `net(torch.randn(2, 16, 32))`: numbers, words
-and tensors of sizes that are written down, which nobody has to make up.
+and tensors of sizes that are written down, which nobody has to make up. What stands there as `args.dim` or `Config.dim`
+is written down elsewhere: where the command line or the class is.
 """
 
 from __future__ import annotations
@@ -13,16 +14,27 @@ import inspect
 import operator
 import os
 import re
+import sys
 import time
+import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
 
-from .built import MOST_BYTES_IN_ALL, MOST_FOLDERS, SECONDS, SKIPPED, _read, required
+from .built import (
+    CONFIGURATION,
+    MOST_BYTES_IN_ALL,
+    MOST_FOLDERS,
+    SECONDS,
+    SKIPPED,
+    _read,
+    _values_of_program,
+    required,
+)  # fmt: skip
 
 MOST_SITES = 6
-MAKES = set("arange full linspace ones rand randint randn randperm tensor zeros".split())
+MAKES = set("arange device full linspace ones rand randint randn randperm tensor zeros".split())
 CHANGES = set(
     "bool clone float long permute repeat requires_grad_ reshape squeeze transpose unsqueeze view".split()
 )
@@ -35,6 +47,10 @@ OPERATORS = {
 
 class NotWritten(Exception):
     """A value is not written out."""
+
+
+class InPart(dict[Any, Any]):
+    """What is written out of a dictionary, some of whose values are not."""
 
 
 class Site(NamedTuple):
@@ -114,7 +130,7 @@ def _sites(value: Any, tree: ast.Module, names: set[str], path: str) -> Iterator
         for node in inside:
             if not isinstance(node, ast.Call) or ast.unparse(node.func) not in names:
                 continue
-            at = functools.partial(_written, assigned=_assigned(tree, scope, node.lineno))
+            at = functools.partial(_written, assigned=_assigned(tree, scope, node.lineno), of=value)
             try:
                 bound = inspect.signature(value).bind_partial(
                     *node.args, **{each.arg: each.value for each in node.keywords if each.arg}
@@ -126,13 +142,16 @@ def _sites(value: Any, tree: ast.Module, names: set[str], path: str) -> Iterator
                 with contextlib.suppress(Exception):
                     given[name] = at(argument)
             whole = all(each.name in given for each in required(inspect.signature(value)))
+            whole = whole and not any(isinstance(each, InPart) for each in given.values())
             calls = [node] if not isinstance(value, type) else _calls_of(node, inside)
             call = None
             for each in calls:
-                at = functools.partial(_written, assigned=_assigned(tree, scope, each.lineno))
+                at = functools.partial(_written, assigned=_assigned(tree, scope, each.lineno), of=value)
                 with contextlib.suppress(Exception):
-                    call = tuple(map(at, each.args)), {k.arg or "": at(k.value) for k in each.keywords}
-                    break
+                    args, named = [*map(at, each.args)], {k.arg or "": at(k.value) for k in each.keywords}
+                    if not any(isinstance(one, InPart) for one in (*args, *named.values())):
+                        call = tuple(args), named
+                        break
             yield Site(f"{path}:{node.lineno}", given, whole, call)
 
 
@@ -199,18 +218,66 @@ def _first_of(names: ast.expr, values: ast.expr) -> Iterator[tuple[str, ast.expr
         yield from zip(words, getattr(several[0], "elts", ()) if len(words) > 1 else several)  # noqa: B905
 
 
-def _written(node: ast.expr, assigned: dict[str, ast.expr]) -> Any:
-    """The value of an expression that is written out. Raises NotWritten for any other."""
-    value = functools.partial(_written, assigned=assigned)
+def _setting(node: ast.Attribute, made: ast.expr | None, of: Any) -> Any:
+    """What the project has for `Config.width`, for `config.width` of what was made by `Config(...)`, and for
+    `args.width`: the class's value, or the default of the command line. Raises NotWritten where it has none."""
+    name, word = ast.unparse(node.value), node.attr
+    if isinstance(made, ast.Call):
+        for given in made.keywords:
+            if given.arg == word:
+                return _written(given.value, {}, of)
+        name = ast.unparse(made.func).rpartition(".")[2]
+    path = os.path.realpath(inspect.getsourcefile(of) or "")
+    for text in (_read(path), *(text for _, text in _programs(path))):
+        if re.search(rf"(?m)^class {re.escape(name)}\b", text):
+            for each in _body_of(text, name):
+                if isinstance(each, (ast.Assign, ast.AnnAssign)) and (kept := each.value):
+                    targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                    if word in map(ast.unparse, targets):
+                        return _written(kept, {}, of)
+        elif "add_argument" in text and (CONFIGURATION.match(name) or name == "parse_args"):
+            options = _options_of(text)
+            if word in options:
+                return options[word]
+    raise NotWritten
+
+
+@functools.cache
+def _body_of(text: str, name: str) -> list[ast.stmt]:
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                return node.body
+    return []
+
+
+@functools.cache
+def _options_of(text: str) -> dict[str, Any]:
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        return {name: value for name, value in _values_of_program(text)[0].items() if value is not None}
+    return {}
+
+
+def _written(node: ast.expr, assigned: dict[str, ast.expr], of: Any) -> Any:
+    """The value of an expression that is written out, for a call of the class or function `of`. Raises NotWritten for
+    any other."""
+    value = functools.partial(_written, assigned=assigned, of=of)
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name) and node.id in assigned:
         others = {name: each for name, each in assigned.items() if name != node.id}
-        return _written(assigned[node.id], others)
+        return _written(assigned[node.id], others, of)
     if isinstance(node, (ast.Tuple, ast.List)):
         return (tuple if isinstance(node, ast.Tuple) else list)(map(value, node.elts))
     if isinstance(node, ast.Dict) and None not in node.keys:
-        return {value(key): value(each) for key, each in zip(node.keys, node.values) if key}  # noqa: B905
+        known = InPart()
+        for key, each in zip(filter(None, node.keys), node.values):  # noqa: B905
+            with contextlib.suppress(Exception):
+                known[value(key)] = value(each)
+        if known or not node.keys:
+            return {**known} if len(known) == len(node.keys) else known
+    if isinstance(node, ast.IfExp):
+        return value(node.body if value(node.test) else node.orelse)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -value(node.operand)
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
@@ -219,6 +286,17 @@ def _written(node: ast.expr, assigned: dict[str, ast.expr]) -> Any:
         return OPERATORS[type(node.ops[0])](value(node.left), value(node.comparators[0]))
     if isinstance(node, ast.Attribute) and isinstance(getattr(torch, node.attr, None), torch.dtype):
         return getattr(torch, node.attr)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return _setting(node, assigned.get(node.value.id), of)
+    if isinstance(node, ast.Call) and ast.unparse(node) == "torch.cuda.is_available()":
+        return torch.cuda.is_available()
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):  # `Net(Config(width=8))`
+        made = getattr(sys.modules.get(of.__module__), node.func.id, None)
+        made = types.SimpleNamespace if node.func.id in ("Namespace", "SimpleNamespace") else made
+        if isinstance(made, type) and None not in [each.arg for each in node.keywords]:
+            return made(
+                *map(value, node.args), **{each.arg or "": value(each.value) for each in node.keywords}
+            )
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         called, made_by = node.func.attr, ast.unparse(node.func.value) == "torch"
         if not made_by and called in MOVES:

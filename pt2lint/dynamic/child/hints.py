@@ -8,7 +8,7 @@ import io
 import re
 import textwrap
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -36,7 +36,8 @@ _EINOPS = ("rearrange", "reduce", "repeat")
 class Hints:
     """Of the parameters of a function, by name: `asked` the words asked of it as of a dictionary, `each` those asked so
     of its elements, `attributes` those read of it that no tensor has; `words` those that it is compared with, `items`
-    the names that it is taken apart into, where nothing else is done with it; `called` those that are called. `shapes`,
+    the names that it is taken apart into, where nothing else is done with it; `called` those that are called, `several`
+    those of which is asked whether they are a list or a tuple. `shapes`,
     of these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and einops patterns say them:
     each a tuple of names, numbers or products, "" for what is not said."""
 
@@ -49,6 +50,7 @@ class Hints:
         self.words: dict[str, dict[str, None]] = {}
         self.items: dict[str, dict[str, None]] = {}
         self.called: set[str] = set()
+        self.several: set[str] = set()
         try:
             text = textwrap.dedent(inspect.getsource(function))
             made = ast.parse(text).body[0]
@@ -99,6 +101,8 @@ class Hints:
             elif isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 self.called |= {called} & {*self.names}
+                if called == "isinstance" and re.search(r"\b(list|tuple)\b", ast.unparse(node.args[-1])):
+                    self.several |= {ast.unparse(node.args[0])} & {*self.names}
                 pattern = _word(node.args[1]) if len(node.args) > 1 else None
                 if called.rpartition(".")[2] in _EINOPS and pattern and (dims := of_pattern(pattern)):
                     self._add(self.shapes, ast.unparse(node.args[0]), dims)
@@ -113,6 +117,16 @@ class Hints:
                     hasattr(kind, node.attr) for kind in (torch.Tensor, str, list, dict, torch.nn.Module)
                 ):
                     self._add(self.attributes, node.value.id, node.attr)
+
+    def places(self) -> dict[str, int]:
+        """The place of each name of a size in the first shape that has it: the same name is the same size."""
+        found: dict[str, int] = {}
+        for name in self.names:
+            for dims in self.shapes.get(name, ()):
+                for place, dim in enumerate(dims):
+                    for word in dim.split("*"):
+                        found.setdefault(word, place)
+        return found
 
     def _add(self, into: dict[str, Any], name: str, said: Any) -> None:
         if name in self.names:
@@ -140,15 +154,20 @@ def of_pattern(pattern: str) -> tuple[str, ...]:
 
 
 def sizes(
-    dims: tuple[str, ...], known: Callable[[str], int | None], free: int, length: int, batch: int
+    dims: tuple[str, ...],
+    known: Callable[[str], int | None],
+    free: int,
+    length: int,
+    batch: int,
+    places: Mapping[str, int],
 ) -> tuple[int, ...]:
-    """A number for each dimension: what is written, what is known of its name, by what it is called, else `free`. A
-    height comes with a width: [B, T, H] is hidden."""
+    """A number for each dimension: what is written, what is known of its name, by what it is called and where (of
+    `places`, if it is there), else `free`. A height comes with a width: [B, T, H] is hidden."""
 
     def size(place: int, word: str) -> int:
         product = 1
         for part in word.split("*"):
-            product *= one(place, part)
+            product *= one(places.get(part, place) if part else place, part)
         return product
 
     def one(place: int, word: str) -> int:

@@ -352,6 +352,7 @@ def made_for(
     shapes = list(dict.fromkeys(likely_shapes(module, built)))
     layers = [] if module is None else sizes_of(module)
     hints = Hints(takes)
+    places = hints.places()
     known = functools.partial(size_by_name, module, built)
     parts = [part for each in parameters for part in parts_of(each, hints, also)]
     free = list(dict.fromkeys([WIDTH, *(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6])]))
@@ -372,9 +373,15 @@ def made_for(
         if part.word is None and parameter.name in hints.words and annotation_text(parameter) in ("", "str"):
             return [*hints.words[parameter.name]]
         said = hints.shapes.get(part.word or parameter.name, {})
-        shaped = dict.fromkeys(sizes(dims, known, each, LENGTH, BATCH) for dims in said for each in free)
-        optional = parameter.default is not parameter.empty and parameter.name not in also
-        return [*candidates(part.alone(), layers, shapes, [*shaped]), *([None] if optional else [])]
+        shaped = dict.fromkeys(
+            sizes(dims, known, each, LENGTH, BATCH, places) for dims in said for each in free
+        )
+        found = [*candidates(part.alone(), layers, shapes, [*shaped])]
+        if part.word is None and parameter.name in hints.several:
+            found += [[each, each] for each in found if isinstance(each, torch.Tensor)]
+        may_be_none = re.search(r"\bNone\b|\bOptional\b", annotation_text(parameter))
+        optional = parameter.default is not parameter.empty or may_be_none
+        return [*found, *([None] if optional and parameter.name not in also else [])]
 
     choices = [values(part) for part in parts]
     for part, choice in zip(parts, choices):  # noqa: B905 -- Python 3.9
