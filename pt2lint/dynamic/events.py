@@ -104,11 +104,12 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Events:
     """All that was seen: the runs, and what failed for which files (empty: for all that is judged); `jobs` are those
-    that led to calls."""
+    that led to calls; `left` what no inputs could be made up for: (real path, name) and why."""
 
     runs: tuple[Run, ...] = ()
     failures: tuple[tuple[tuple[str, ...], Failure], ...] = ()
     jobs: tuple[Job, ...] = ()
+    left: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def about(finding: Finding, path: str, runs: Sequence[Run]) -> list[Run]:

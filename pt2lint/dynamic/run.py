@@ -42,6 +42,8 @@ MISSING = "ModuleNotFoundError"
 NAME_ANOTHER = "name the interpreter that has it: --python PATH"
 INSTALL = re.compile(f"; install .*, or {re.escape(NAME_ANOTHER)}")
 
+GIVE = "give it some, by --inputs MODULE:FUNCTION or by an example_inputs() in the file"
+
 CANNOT = (
     'run a script that calls {it} (--run "SCRIPT.py"), give --inputs, or write into the file: '
     "def example_inputs(): return {example}"
@@ -133,7 +135,7 @@ def roots_of(paths: Sequence[str], sources: Iterable[str]) -> list[str]:
 @dataclass
 class Collected:
     """What the jobs brought, in the order of the plan. `said` are the children's messages that `runs` are made of,
-    `torch` the version that they ran."""
+    `torch` the version that they ran, `left` what had no inputs (Events)."""
 
     runs: list[Run] = field(default_factory=list)
     said: list[Mapping[str, Any]] = field(default_factory=list)
@@ -142,12 +144,14 @@ class Collected:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     torch: str = ""
+    left: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, other: Collected) -> None:
         self.torch = self.torch or other.torch
         self.runs += other.runs
         self.said += other.said
         self.jobs += other.jobs
+        self.left |= other.left
         self.failures += other.failures
         told = {(problem.path, _without_way(problem.message)) for problem in self.problems}
         told |= {(problem.path, _place_told(problem.message)) for problem in self.problems}
@@ -209,7 +213,7 @@ def _how_to_have(failure: Failure) -> str:
 
 def judged(findings: Sequence[Finding], collected: Collected, files: Files) -> VerifyResult:
     """What is to be said of the findings, of all that was collected."""
-    events = Events(tuple(collected.runs), tuple(collected.failures), tuple(collected.jobs))
+    events = Events(tuple(collected.runs), tuple(collected.failures), tuple(collected.jobs), collected.left)
     judged = judge(findings, events, files)
     return VerifyResult(judged, collected.problems, collected.notes, events)
 
@@ -316,6 +320,10 @@ class Session:
         out, told = Collected(), _Told(where, job)
         self._run(job, out, told)
         out.notes += told.notes()
+        for each in told.left if job.covers else ():
+            none = f"no inputs could be made up for `{each['name']}` ({each['why']}): {GIVE}"
+            why = none if each["example"] else f"`{each['name']}` is not run: {each['why']}"
+            out.left[job.covers[0], each["name"]] = why
         return out
 
     def _run(self, job: Job, out: Collected, told: _Told) -> None:

@@ -58,14 +58,18 @@ class Statements:
         found = [node for node in self.nodes if isinstance(node, ast.stmt) and node.lineno == first]
         return found[-1] if found else None
 
-    def same_definition(self, line: int, other: int) -> bool:
-        """Whether two lines lie in one function or class of the module's top level, decorators counted in."""
+    def definition(self, line: int) -> str:
+        """The function or class of the module's top level that a line lies in, decorators counted in; "" for none."""
         for node in self.tree.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 if first <= line <= (node.end_lineno or first):
-                    return first <= other <= (node.end_lineno or first)
-        return False
+                    return node.name
+        return ""
+
+    def same_definition(self, line: int, other: int) -> bool:
+        """Whether two lines lie in one function or class of the module's top level."""
+        return "" != self.definition(line) == self.definition(other)
 
     def function(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function whose `def` (or first decorator) stands at `line`."""

@@ -19,6 +19,7 @@ from pt2lint.finding import Finding, Verdict
 
 FULLGRAPH = ("fullgraph", "capture")
 ONWARD = "onward"
+NOBODY_CAME = "no run came here"
 BEHIND = "once the loop has no break before it"
 
 
@@ -81,6 +82,10 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
             failure = _failure_for(finding, path, events.failures, files)
             if failure is not None:
                 verdict, evidence = "failed", {"reason": str(failure), "kind": failure.kind}
+            elif (evidence is None or evidence["reason"].startswith(NOBODY_CAME)) and (
+                left := _left(finding, path, events.left, files)
+            ):
+                evidence = {"reason": left}
         judged.append(replace(finding, verdict=verdict, evidence=evidence))
     for unit, site in sites.items():
         compiled = traced.get(unit[0], frozenset()) | gave_up.get(unit[0], frozenset())
@@ -115,7 +120,7 @@ def _not_seen_to_break(
     elif own & set(ran.get(path, {})):
         reason = "the line ran, but not in code that Dynamo compiled"
     elif finding.when:
-        reason = f"no run came here; it happens {finding.only_where}"
+        reason = f"{NOBODY_CAME}; it happens {finding.only_where}"
     return "unreached", None if reason is None else {"reason": reason}
 
 
@@ -345,6 +350,17 @@ def _failure_for(
         if failure.target is None or failure.target[0] != path or any(is_of(failure, each) for each in way):
             return failure
     return None
+
+
+def _left(finding: Finding, path: str, left: Mapping[tuple[str, str], str], files: Files) -> str:
+    """Why nothing came to a finding: what it lies in, or what leads to it, had no inputs; "" where it is not known."""
+    real = {shown: each for each, shown in files.shown.items()}
+    for place, line in [(path, finding.line), *((real.get(s.path, s.path), s.line) for s in finding.flow)]:
+        statements = files.statements(place)
+        name = statements.definition(line) if statements else ""
+        if (place, name) in left:
+            return left[place, name]
+    return ""
 
 
 def _is_meant(site: Site) -> bool:

@@ -237,6 +237,16 @@ def test_the_failure_of_what_holds_the_finding_is_its_own() -> None:
     assert "two" in led.evidence["reason"]
 
 
+def test_what_had_no_inputs_is_said_where_nothing_came_to_a_finding() -> None:
+    left = {(PATH, "step"): "no inputs for step"}
+    one, led = found(16), replace(found(10), flow=(Step(FILES.shown[PATH], 16, "calls it"),), when=("mask",))
+    here, there, elsewhere = judge([one, led, found(20)], Events(left=left), FILES)
+    judged = {each.line: each.evidence for each in (here, there, elsewhere)}
+    assert judged == {16: {"reason": "no inputs for step"}, 10: {"reason": "no inputs for step"}, 20: None}
+    [seen] = judge([replace(led, when=())], Events((run("eager", ran={PATH: {10: 3}}),), left=left), FILES)
+    assert (seen.evidence or {})["reason"] == "the line ran, but not in code that Dynamo compiled"
+
+
 def test_a_break_elsewhere_is_placed_at_the_users_innermost_line() -> None:
     stack = ((PATH, 11, "f", 4, 20), ("/stdlib/copy.py", 153, "deepcopy", None, None))
     judged = judge([], Events((run(breaks=(broke(153, "/stdlib/copy.py", stack=stack),)),)), FILES)

@@ -528,6 +528,10 @@ def test_made_up_inputs_are_said(project: Project) -> None:
     result = project.verify(path, further=False)
     assert result.problems == []
     assert [each.verdict for each in result.findings] == ["confirmed", "confirmed", "unreached"]
+    assert result.findings[2].evidence == {
+        "reason": "no inputs could be made up for `Secret` (to build it raised TypeError: no value for `path: str`): "
+        "give it some, by --inputs MODULE:FUNCTION or by an example_inputs() in the file"
+    }
     made, left = result.notes  # one line each, however many classes there are
     assert made == (
         f"{path}: verified with made-up inputs: Block (x float32[2, 8], mask bool[2, 5], dim=8, num_heads=2, "
