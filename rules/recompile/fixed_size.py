@@ -33,7 +33,8 @@ class FixedSize(Rule):
 
     A test of a size that `F.scaled_dot_product_attention` is given (`is_causal=n > 1`) is a symbol, too, once sizes
     have changed, and the function takes none: from then on the graph ends there (GB0112). `True if n > 1 else False`
-    decides while tracing.
+    decides while tracing. So it is with a text that is made of a size by `str(n)` or `"%d" % n`: Dynamo
+    writes no symbol, and the graph ends there (GB0059, GB0088).
 
     A note, as nothing here says that the size changes. Compute with the whole tensor instead, leave strings to code
     that is not compiled, pad in any case, and ask for what is empty where the function is called.
@@ -100,6 +101,14 @@ class FixedSize(Rule):
                 "take: the graph then ends here"
             )
             fixes = [told("Decide while tracing: `True if ... else False`")]
+        elif how == "symbol":
+            what = (
+                f"{self.quote(node)} writes a size of `{size}` into a text, which Dynamo cannot do with a symbol, as "
+                "the size is one once it has changed: the graph then ends here"
+            )
+            fixes = [
+                told("Leave the text to code that is not compiled, or name what it tells apart by a number")
+            ]
         else:
             what = (
                 f"{self.quote(node)} decides what is compiled: where it comes out otherwise, for another size of "

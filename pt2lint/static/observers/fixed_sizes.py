@@ -38,7 +38,11 @@ class FixedSizes:
         if definition not in self._looked_at:  # of a function that is entered again and again
             self._looked_at[definition] = [*_parts_in_any_case(definition)]
         for statement, part in self._looked_at[definition]:
-            if isinstance(part, ast.If):
+            spelled = [] if _is_printed(statement) else _spelled(part)
+            if size := next((size for one in spelled if (size := _size_or_all(one, definition, given))), ""):
+                assert isinstance(part, ast.expr)
+                self.note(part, callee, "symbol", size)
+            elif isinstance(part, ast.If):
                 size = self.tested(part.test, definition, given)
                 if size and not isinstance(part.body[-1], ast.Raise):
                     self.note(part.test, callee, "decides", size)
@@ -170,6 +174,34 @@ def _is_printed(statement: ast.stmt) -> bool:
     """`print(...)`, `log.info(...)`: no part of the graph in any case."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and last_word(call.func) in PRINTS
+
+
+def _spelled(part: ast.AST) -> list[ast.expr]:
+    """What is made a text at once, for which a symbol will not do: `str(n)`, `"%d" % n`. `"%s of %s" % (n, m)` is put
+    together later, as `"{}".format(n)` is, and of a number in braces Dynamo makes a constant."""
+    if isinstance(part, ast.BinOp):
+        text, right = part.left, part.right
+        if (
+            not isinstance(part.op, ast.Mod)
+            or not isinstance(text, ast.Constant)
+            or not isinstance(text.value, str)
+        ):
+            return []
+        if isinstance(right, ast.Tuple):
+            return right.elts if "%d" in text.value else [each for each in right.elts if _is_whole(each)]
+        return [] if _is_whole(right) else [right]
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("str", "repr"):
+        return part.args[:1]
+    return []
+
+
+def _is_whole(node: ast.expr) -> bool:
+    """`x.shape`, `x.size()`"""
+    return isinstance(node, ast.Attribute) or (isinstance(node, ast.Call) and not node.args)
+
+
+def _size_or_all(node: ast.expr, definition: FunctionNode, given: set[str]) -> str:
+    return _shape(node, definition, given) if _is_whole(node) else _size(node, definition, given)
 
 
 def _gone_over(source: ast.expr) -> Iterator[ast.expr]:

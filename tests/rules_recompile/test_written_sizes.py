@@ -1,0 +1,55 @@
+"""Texts of sizes: which of them end the graph once a size has changed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+import torch
+
+from pt2lint.project.config import Settings
+from pt2lint.static.engine import lint
+
+CODE = """import torch
+
+@torch.compile(dynamic=True, fullgraph=True, backend="eager")
+def f(x: torch.Tensor):
+    n, width = x.shape
+    return x + len({text})
+"""
+ENDS = [
+    "str(n)",
+    "repr(x.shape[0])",
+    "'%d' % n",
+    "'%s' % (n // 2)",
+    "'%d of %d' % (n, width)",
+    "'%s' % (x.shape,)",
+    "str(x.size())",
+]
+STAYS = [
+    "'%s of %s' % (n, width)",
+    "str(x.dim())",
+    "'%d' % x.dim()",
+    "'%s' % x.dtype",
+    "f'{x.dtype}'",
+    "str(3)",
+]
+
+
+@pytest.mark.parametrize("text", [*ENDS, *STAYS])
+def test_a_text_of_a_size_ends_the_graph(text: str, tmp_path: Path) -> None:
+    source = CODE.format(text=text)
+    (tmp_path / "f.py").write_text(source, encoding="utf-8")
+    found = lint([str(tmp_path / "f.py")], Settings(target_torch=(2, 13))).findings
+    told = [f.message for f in found if f.code == "PTR230" and "text" in f.message]
+    torch._dynamo.reset()
+    names: dict[str, object] = {}
+    exec(compile(ast.parse(source), "f.py", "exec"), names)
+    try:
+        names["f"](torch.ones(4, 3))  # type: ignore[operator]
+        ended = False
+    except torch._dynamo.exc.Unsupported:
+        ended = True
+    assert ended is (text in ENDS)
+    assert len(told) == ended, told
