@@ -377,6 +377,24 @@ dropped(x, 0.25)  # PTR222
 named(x, "a")
 named(x, "b")  # PTR222
 """,
+    "rows of a buffer that are filled": """
+class Window(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(6, 2))
+        self.filled = 0
+
+    def forward(self, new):
+        n = new.shape[0]
+        if self.filled < self.kept.shape[0]:
+            self.kept[self.filled : self.filled + n] = new
+            self.filled += n  # PTR202
+        else:
+            self.kept[-n:] = new
+        return self.kept.sum()
+
+torch.compile(Window())(torch.ones(2, 2))
+""",
     "a number to which each turn adds a fraction, and one that a loop goes over": """
 @torch.compile
 def moved(x, t):

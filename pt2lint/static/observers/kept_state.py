@@ -58,6 +58,8 @@ class KeptState:
         """`self.kept = ...`, `KEPT[key] = ...`, `global kept; kept = ...` in compiled code."""
         if not frame.region or not frame.module.linted or isinstance(value, (Func, Wrapped)):
             return
+        if isinstance(target, ast.Subscript) and isinstance(owner, Tensor):
+            return  # what is written into a tensor is not guarded on
         node = self.at.functions.running()
         if node is None or self.at.functions.is_making(owner, frame):
             return
