@@ -289,6 +289,16 @@ def test_where_comes_after_cond_where_gradients_may_be_nan():
         prove(source, found[1], [[torch.zeros(3, requires_grad=True)]])
 
 
+@pytest.mark.parametrize(("made", "waits"), [("x.double()", True), ("x.abs()", False)])
+def test_a_side_that_converts_waits_for_its_proof(made, waits):
+    """torch.cond takes no sides of two dtypes."""
+    found = branch(
+        f"{HEAD}def f(x: torch.Tensor):\n    if x.sum() > 0:\n        x = {made}\n    return x\n", to_cond
+    )
+    assert isinstance(found, Fix)
+    assert ("once proven" in found.traits) is waits
+
+
 SAFE = """def f(x: torch.Tensor):
     h = torch.sigmoid(x)
     if torch.isfinite(h).all():

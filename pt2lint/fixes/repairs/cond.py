@@ -207,12 +207,12 @@ _SHAPING = words(
     "pad cat concat concatenate stack hstack vstack repeat repeat_interleave tile unsqueeze squeeze reshape view "
     "flatten unflatten narrow index_select gather take expand expand_as broadcast_to permute transpose movedim "
     "sum mean prod amax amin std var norm logsumexp interpolate one_hot unfold fold chunk split nonzero unique "
-    "masked_select bincount diag diagonal outer select topk"
+    "masked_select bincount diag diagonal outer select topk float double half bfloat16 long bool"
 )
 
 
 def _shaping(side: Sequence[cst.CSTNode], kind: Kind) -> set[str]:
-    """What on a side gives a tensor of another shape; "mask" for an index that may be one."""
+    """What on a side gives a tensor of another shape or dtype; "mask" for an index that may be one."""
     found: set[str] = set()
     for statement in side:
         for node in walk(statement):
