@@ -57,6 +57,9 @@ def weighed(
                 why = f"where a setting is not made that {it} makes"
                 if finding.code == PREFIXED:
                     why = f"of what {by} does not load, which takes the prefix off"
+                    # It may load into a compiled module too, and then needs the names that are saved today.
+                    told = (replace(fix, edits=(), by_hand=True) for fix in finding.fixes)
+                    finding = replace(finding, fixes=tuple(told))
                 finding = replace(finding, note=why)
         result.append(finding)
     return result
