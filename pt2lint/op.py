@@ -135,6 +135,7 @@ Names of operations:
 - `compile generator`  a generator function is compiled; details: "name"
 - `compile class`   a class is compiled that has no `__call__` and is no module; details: "name"
 - `isinstance of compiled`  a compiled module is tested by isinstance; details: "maybe" where it need not be compiled
+- `tensor by metaclass`  a tensor is tested by isinstance for a class whose metaclass says what is of it
 - `type of compiled`  the type of a module that torch.compile wrapped is asked for; details as above
 - `forward of compiled`  `forward` of a module that was compiled in place is called by name; or a method of a class of
                     modules calls its own: details "own", the method, "in place" where a module of the class is compiled

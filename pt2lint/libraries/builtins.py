@@ -282,11 +282,32 @@ def instance_check(call: Call, first: Value) -> Value:
         call.note("isinstance of compiled", details={"maybe": "yes"} if may_be_plain(first) else None)
     if any(isinstance(o, Instance) and call.models.plays(o.external, "recurrent") for o in options(first)):
         call.note("call builtins.isinstance of an RNN")
+    by_metaclass = [k for k in kinds if _is_by_metaclass(call, k)]
+    others = tuple(named(k) for k in kinds if k not in by_metaclass)
+    if by_metaclass and any(
+        o is UNKNOWN
+        if isinstance(by_metaclass[0], Ext) and not others
+        else isinstance(o, Tensor) and o.sure and not o.array and not call.is_instance(o, others)
+        for o in options(first)
+    ):
+        call.note("tensor by metaclass")
+        return BOOL
     names = [named(k) for k in kinds]
     answers = {call.is_instance(o, tuple(filter(None, names))) for o in options(first)}
     if answers == {True} or (all(names) and answers == {False}):
         return Py("bool", answers.pop())
     return BOOL
+
+
+def _is_by_metaclass(call: Call, kind: Value) -> bool:
+    """Whether the metaclass of the type says what is of it."""
+    if isinstance(kind, Class):
+        return call.metaclass_has(kind, "__instancecheck__")
+    if kind is UNKNOWN and isinstance(call.node, ast.Call) and isinstance(call.node.args[1], ast.Subscript):
+        return (
+            call.models.form(call.named(call.node.args[1].value))[0] == "tensor"
+        )  # jaxtyping's `Float[Tensor, "n"]`
+    return call.models.plays(named(kind), "says what is of it")
 
 
 def _hides(call: Call, compiled: Wrapped, kind: Value) -> bool:

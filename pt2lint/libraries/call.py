@@ -106,6 +106,10 @@ class Call:
         found: Value = self.at.expressions.attribute_of(owner, name, node or self.node, self.frame)
         return found
 
+    def named(self, node: Any) -> str:
+        """The name of what the expression names outside the project, "" for anything else."""
+        return named(self.at.types.named(node, self.frame))
+
     def is_instance(self, value: Value, names: tuple[str, ...]) -> bool | None:
         """isinstance(value, any of the named types), where it can be told."""
         answer: bool | None = self.at.types.is_instance(value, names)
@@ -114,6 +118,10 @@ class Call:
     def is_module_class(self, kind: Class) -> bool:
         """Whether a class of the project is one of modules."""
         return self.at.classes.is_module(kind.info)
+
+    def metaclass_has(self, kind: Class, method: str) -> bool:
+        """Whether the class, or one that it is derived from, has a metaclass of the project that defines the method."""
+        return bool(self.at.classes.find_in_metaclass(kind.info, method))
 
     def is_of(self, owner: Instance, kind: Class) -> bool:
         """Whether an object of a class of the project is one of that other class of it."""

@@ -104,6 +104,7 @@ ROLES = {
     "base of numbers": "a class: what is made of a class under it is a number",
     "base of texts": "a class: what is made of a class under it is a text",
     "named tuple": "a base of a class whose annotations name the parts of a tuple",
+    "says what is of it": "a class whose metaclass answers `isinstance`",
     "differentiable function": "a class whose `apply` runs its `forward`",
     "context of a function": "what `forward` and `backward` of a differentiable function are given first",
     "asks for a tensor": "tells whether its argument is a tensor",

@@ -43,6 +43,7 @@ LIBRARY = Library(
         "context of a function": (CONTEXT,),
         "differentiable function": ("torch.autograd.*",),
         "resumable": ("torch.autograd.*",),
+        "says what is of it": (VARIABLE,),
     },
     breaks={VARIABLE: "Dynamo does not trace it, and tensors need it no more since torch 0.4"},
     handlers={VARIABLE: wrapped},

@@ -4026,3 +4026,40 @@ def not_compiled(x):
 """
     found = findings(source, target_torch=target, select=("PTS356",))
     assert sorted({f.line for f in found if f.code == "PTS356"}) == told
+
+
+@pytest.mark.parametrize("target", [(2, 6), (2, 13), (2, 15)])
+def test_a_metaclass_is_not_asked(target: tuple[int, int]) -> None:
+    source = """
+import torch
+from jaxtyping import Float
+from torch.autograd import Variable
+
+class Square(type):
+    def __instancecheck__(cls, x):
+        return isinstance(x, torch.Tensor) and x.ndim == 2
+
+class Matrix(metaclass=Square):
+    pass
+
+class Plain(metaclass=type):
+    pass
+
+@torch.compile
+def of_anything(x):
+    return x * (2 if isinstance(x, Variable) else 3)  # PTS357
+
+@torch.compile
+def of_tensors(x: torch.Tensor, n: int, text: str):
+    x = x * (2 if isinstance(x, Matrix) else 3)  # PTS357
+    x = x * (2 if isinstance(x, Float[torch.Tensor, "a b"]) else 3)  # PTS357
+    x = x * (2 if isinstance(x, (Variable, torch.Tensor)) else 3)
+    x = x * (2 if isinstance(x, Plain) else 3)
+    return x * (2 if isinstance(n, Variable) or isinstance(text, Matrix) else 3)
+
+def not_compiled(x: torch.Tensor):
+    return isinstance(x, Variable)
+"""
+    found = findings(source, target_torch=target, select=("PTS357",))
+    assert [f.line for f in found] == [n for n, t in enumerate(source.splitlines(), 1) if "# PTS357" in t]
+    assert all(("ends the graph" in f.message) is (target == (2, 15)) for f in found)

@@ -221,6 +221,16 @@ class Classes:
             known[name] = _first(self.bases(cls)[0], name)
         return known[name]
 
+    def find_in_metaclass(self, cls: ClassInfo, name: str) -> tuple[ClassInfo, FunctionNode] | None:
+        """The method as a metaclass of the project defines it, which the class or a base of it names."""
+        for one in self.bases(cls)[0]:
+            for keyword in one.node.keywords:
+                home = Frame(one.module, unit_of(one.node), one.name)
+                value = self.at.expressions.quietly(keyword.value, one.env or {}, home)
+                if keyword.arg == "metaclass" and isinstance(value, Class):
+                    return self.find_method(value.info, name)
+        return None
+
     def read_by(self, cls: ClassInfo, name: str) -> set[str]:
         """The attributes of its object that a property reads."""
         found = self.find_method(cls, name)
