@@ -284,12 +284,10 @@ def instance_check(call: Call, first: Value) -> Value:
         call.note("call builtins.isinstance of an RNN")
     by_metaclass = [k for k in kinds if _is_by_metaclass(call, k)]
     others = tuple(named(k) for k in kinds if k not in by_metaclass)
-    if by_metaclass and any(
-        o is UNKNOWN
-        if isinstance(by_metaclass[0], Ext) and not others
-        else isinstance(o, Tensor) and o.sure and not o.array and not call.is_instance(o, others)
-        for o in options(first)
-    ):
+    tensors = [o for o in options(first) if isinstance(o, Tensor) and o.sure and not o.array]
+    if by_metaclass and not others and first is UNKNOWN and isinstance(by_metaclass[0], Ext):
+        tensors = [Tensor(None)]  # what is asked whether it is a `Variable` may be one
+    if by_metaclass and any(not call.is_instance(o, others) for o in tensors):
         call.note("tensor by metaclass")
         return BOOL
     names = [named(k) for k in kinds]

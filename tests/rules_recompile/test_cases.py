@@ -2942,7 +2942,7 @@ class Net(nn.Module):
         if n == self.width:
             return x
         self.width = n  # PTR214
-        self.masks[str(n)] = x  # PTR214
+        self.masks[str(n)] = x  # PTR214, PTR230
         self.masks[f"{n} wide"] = x  # PTR214
         self.masks[n // 128] = x
         self.by_layer[i] = x

@@ -4055,6 +4055,7 @@ def of_tensors(x: torch.Tensor, n: int, text: str):
     x = x * (2 if isinstance(x, Float[torch.Tensor, "a b"]) else 3)  # PTS357
     x = x * (2 if isinstance(x, (Variable, torch.Tensor)) else 3)
     x = x * (2 if isinstance(x, Plain) else 3)
+    x = x * (2 if isinstance(x, Variable) else 3)  # PTS357
     return x * (2 if isinstance(n, Variable) or isinstance(text, Matrix) else 3)
 
 def not_compiled(x: torch.Tensor):
