@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import Op
@@ -416,16 +417,19 @@ class CompiledCalls:
     def gone_over(self, part: ast.expr, env: Env, frame: Frame) -> ast.expr | None:
         """`net`, where a loop gives the part that name (`for part in net.modules(): part.rate = rate`), and nothing
         says that it is a module which is not compiled."""
+        if not isinstance(part, ast.Name):
+            return None
         giving = self.at.models.last_words("gives parts")
-        for loop in walk(self.at.functions.running() or frame.module.tree):
-            call = loop.iter if isinstance(loop, ast.For) else None
-            callee = call.func if isinstance(call, ast.Call) else None
-            if isinstance(loop, ast.For) and isinstance(callee, ast.Attribute) and callee.attr in giving:
-                named = isinstance(part, ast.Name) and any(is_name(n, part.id) for n in walk(loop.target))
-                if named and loop.lineno <= part.lineno <= (loop.end_lineno or 0):
-                    whole = self.at.expressions.quietly(callee.value, env, frame)
-                    is_other = isinstance(whole, Instance) and not self.parts.has(whole)
-                    return None if is_other else callee.value
+        running = self.at.functions.running()
+        for loop in _loops(frame.module.tree) if running is None else parts(running, ast.For):
+            callee = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+            if not isinstance(callee, ast.Attribute) or callee.attr not in giving:
+                continue
+            named = any(is_name(n, part.id) for n in walk(loop.target))
+            if named and loop.lineno <= part.lineno <= (loop.end_lineno or 0):
+                whole = self.at.expressions.quietly(callee.value, env, frame)
+                is_other = isinstance(whole, Instance) and not self.parts.has(whole)
+                return None if is_other else callee.value
         return None
 
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
@@ -658,6 +662,11 @@ def _reads_global(place: str, function: FunctionNode) -> bool:
         and _place(part) == place
         for part in walk(function)
     )
+
+
+@lru_cache(maxsize=1)  # asked for each statement of a script
+def _loops(tree: ast.Module) -> list[ast.For]:
+    return [node for node in walk(tree) if isinstance(node, ast.For)]
 
 
 def _reads_of_class(name: str, cls: ClassInfo, method: FunctionNode) -> bool:
