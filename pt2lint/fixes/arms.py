@@ -13,7 +13,7 @@ import libcst as cst
 
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import LIKE, Kind, words
-from pt2lint.fixes.purity import callee
+from pt2lint.fixes.purity import callee, is_view
 from pt2lint.fixes.rewrite import (
     New,
     Refused,
@@ -218,3 +218,46 @@ def check_same_test(function: FunctionCode, node: cst.If | cst.IfExp) -> None:
             name = name_in(part)
             if name is not None and name.value in read and isinstance(part.value, cst.Subscript):  # type: ignore[attr-defined]
                 raise Refused(f"`{name.value}` is cut to a size where the same test holds")
+
+
+def refuse_shared(function: FunctionCode, name: str, taken: Sequence[cst.CSTNode], kept: bool) -> None:
+    """Raise Refused where the name may be a tensor that has another name, or is a caller's, and that is changed below
+    the branch (`y += 1`, `y[0] = 1`, `y.add_(1)`): what is selected is a tensor of its own, and the change is seen no
+    more. `kept` says that a side leaves what the name was before."""
+    owner = enclosing_function(function, taken[0])
+    if owner is None:
+        return
+    first, end = function.range(taken[0])[:2], max(function.range(statement)[2:] for statement in taken)
+    shared = kept and any(
+        param.name.value == name for param in walk(owner.params) if isinstance(param, cst.Param)
+    )
+    changed = False
+    for use in uses(owner.body):
+        if use.name != name:
+            continue
+        place: cst.CSTNode = use.node
+        above, at = function.parent(place), function.range(place)[:2]
+        if at < end:
+            made = function.parent(above) if isinstance(above, cst.AssignTarget) else None
+            if isinstance(made, cst.Assign) and (kept or at >= first):
+                shared |= _is_shared(made.value)
+            continue
+        while isinstance(above, cst.Subscript) and above.value is place:
+            place, above = above, function.parent(above)
+        if isinstance(above, cst.Attribute):
+            word = above.attr.value
+            changed |= isinstance(function.parent(above), cst.AssignTarget)
+            changed |= word.endswith("_") and not word.startswith("_")
+        changed |= isinstance(above, cst.AugAssign) and above.target is place
+        changed |= isinstance(above, cst.AssignTarget) and place is not use.node
+    if shared and changed:
+        raise Refused(
+            f"`{name}` is changed afterwards, which is seen where another name or a caller has that tensor"
+        )
+
+
+def _is_shared(value: cst.BaseExpression) -> bool:
+    """Whether it has another name, or is a view of what has."""
+    if isinstance(value, cst.Call):
+        return is_view(callee(value))
+    return isinstance(value, cst.Name | cst.Attribute | cst.Subscript)

@@ -463,6 +463,27 @@ def test_what_bool_is_asked_of_is_read(test):
     assert not re.search(" (or|and) ", after)
 
 
+@pytest.mark.parametrize("later", ["y.add_(1)", "y += 1", "y[0] = 1", "y[:, 0] += 1", "y.grad = None"])
+@pytest.mark.parametrize(
+    ("before", "side", "refused"), [("y = x", "y = y + 1", True), ("y = x + 1", "y = y * 2", False)]
+)
+def test_what_a_caller_sees_changed_is_not_replaced(later, before, side, refused):
+    """Where the test is false, `y` is the caller's tensor still, which what follows changes; a copy is not."""
+    source = (
+        HEAD
+        + f"""def f(self, x: torch.Tensor, xs, flag, n):
+    {before}
+    if x.sum() > 0:
+        {side}
+    {later}
+    return y
+"""
+    )
+    refusal = branch(source, to_where)
+    assert isinstance(refusal, Refusal) is refused, refusal
+    assert not refused or "changed" in refusal.reason, refusal
+
+
 @pytest.mark.parametrize("body", REFUSED_BY_WHERE)
 def test_where_is_refused(body):
     end = "return y + new" if body.startswith("new") else "return y"

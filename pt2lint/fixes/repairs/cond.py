@@ -15,6 +15,7 @@ from pt2lint.fixes.arms import (
     keeps_nan_off,
     ordered,
     read_branch,
+    refuse_shared,
     replacement,
     under_static,
 )
@@ -332,6 +333,7 @@ def _results(function: FunctionCode, arms: Arms, kind: Kind) -> list[str]:
     for name in outs:
         if name not in _bound_on_both(arms) and not bound_before(function, name, arms.taken[0]):
             raise Refused(f"`{name}` may be unbound on one side")
+        refuse_shared(function, name, arms.taken, kept=name not in _bound_on_both(arms))
     return outs
 
 

@@ -15,6 +15,7 @@ from pt2lint.fixes.arms import (
     ordered,
     passes_on,
     read_branch,
+    refuse_shared,
     replacement,
     under_static,
 )
@@ -429,6 +430,7 @@ class _WhereWriter:
             if not in_both and may_be_none(self.function, name, self.taken[0]):
                 raise Refused(f"`{name}` may be None on one side")
             values = [value for one, value in (*then, *orelse) if one == name]
+            refuse_shared(self.function, name, self.taken, kept=not in_both)
             _check_shapes(self.function, *([] if in_both else [name]), *values)
             if in_both:
                 self.doubtful |= _doubtful(self.function, values, self.kind)
