@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -195,6 +197,22 @@ def ran(source: str) -> dict[str, Any]:
     return space
 
 
+def compiles_steps(source: str) -> bool:
+    """Whether each step of an optimizer stands in a function of its own that is compiled."""
+    tree = ast.parse(source)
+    alone = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef) and len(one.body) == 1 and "optimizer.step()" in ast.unparse(one)
+    ]
+    text = ast.unparse(tree)
+    return text.count("optimizer.step()") == len(alone) and all(
+        re.search(rf"torch\.compile\((self\.)?{one.name}\b", text)
+        or any("torch.compile" in ast.unparse(each) for each in one.decorator_list)
+        for one in alone
+    )
+
+
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
     source = HEAD + body
@@ -204,13 +222,16 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
     broken = torch._dynamo.utils.counters["graph_break"]
     broken.clear()
     after = ran(new)
-    assert not broken  # where the step ran as a whole, it broke
+    # Where the step ran as a whole, it broke; an optimizer's step begins and ends with a break of its own.
+    assert all("torch._dynamo.graph_break()" in reason for reason in broken)
     assert before["losses"] == pytest.approx(after["losses"], rel=1e-5)
     assert all(
         torch.allclose(a, b, atol=1e-5)
         for a, b in zip(before["model"].parameters(), after["model"].parameters(), strict=True)
     )
-    assert new.count("torch.compile(") == source.count("torch.compile(") + (body is ADVERSARIES)
+    moved = len(re.findall(r"^ *def \w*(?:_loss|_batch|optimizer\w*)\(", new, re.MULTILINE))
+    assert new.count("torch.compile(") == source.count("torch.compile(") - 1 + moved
+    assert "optimizer" not in new or compiles_steps(new)
     for comment in ("# what the model says", "# scaled", "# one step", "# the step"):
         assert new.count(comment) == source.count(comment)
 
@@ -285,3 +306,13 @@ class Trained(torch.nn.Module):
     (found,) = lint(["trained/m.py"], Settings(target_torch=(2, 13))).findings
     (made,) = (fix for fix in found.fixes if fix.edits)
     assert "run `toggle` outside the graph" in made.description
+
+
+def test_a_step_compiled_whole_or_not_at_all_stays_outside(tmp_path: Path) -> None:
+    """An optimizer's step ends the graph wherever it is called, which `fullgraph=True` does not allow."""
+    body = FUNCTION.replace('backend="eager"', 'backend="eager", fullgraph=True')
+    new = fixed(HEAD + body, tmp_path / "m.py")
+    assert new is not None
+    assert new.count("optimizer.step()") == 1
+    assert "def train_step_optimizer" not in new
+    ran(new)
