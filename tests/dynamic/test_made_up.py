@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import textwrap
@@ -113,6 +114,18 @@ def test_a_search_that_dies_or_ends_in_nothing_finds_nothing(monkeypatch: pytest
     assert search.in_a_fork(lambda: os._exit(3)) == ended
     monkeypatch.setattr(search, "SECONDS", 0.2)
     assert search.in_a_fork(lambda: time.sleep(9) or {}) == nothing
+    assert search.in_a_fork(lambda: {"found": [*iter(int, 1)]}) == nothing  # a call that never returns
+
+
+def test_a_search_comes_as_far_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts is the time of the processor, not how long others kept it."""
+    from pt2lint.dynamic.child import search
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    attention, _ = modules([])
+    clock = itertools.count(0, search.SECONDS * 0.8)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    assert not isinstance(made_for_class("Attention", attention), str)
 
 
 def made(path: Any) -> tuple[dict[str, str], dict[str, str]]:

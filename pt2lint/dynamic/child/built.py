@@ -16,19 +16,20 @@ import json
 import os
 import re
 import textwrap
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 
+from .allowance import Allowance
 from .placeholders import name_behind
 
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
 MOST_CHANGED = 3  # of them together
 MOST_OTHERS = 8  # values that are tried where a class cannot be built with those that it was given
-# What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds.
+# What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds of
+# the processor.
 MOST_FILES = 60
 MOST_BYTES = 300_000
 MOST_BYTES_IN_ALL = 5_000_000
@@ -202,11 +203,11 @@ class Arguments:
         try:
             return self.build()
         except (Exception, SystemExit) as error:
-            return self._build_after(error, MOST_CHANGED, time.monotonic() + SECONDS)
+            return self._build_after(error, MOST_CHANGED, Allowance(SECONDS))
 
-    def _build_after(self, error: BaseException, changes: int, deadline: float) -> Any:
+    def _build_after(self, error: BaseException, changes: int, allowance: Allowance) -> Any:
         for name, value in [*self._others(error)][:MOST_OTHERS]:
-            if changes < MOST_CHANGED and time.monotonic() > deadline:
+            if changes < MOST_CHANGED and allowance.over():
                 break
             before, configs = dict(self.values), [*self.configs]
             self.values[name] = value
@@ -215,7 +216,7 @@ class Arguments:
             except (Exception, SystemExit) as other:
                 if changes > 1 and str(other) != str(error):
                     with contextlib.suppress(Exception, SystemExit):
-                        return self._build_after(other, changes - 1, deadline)
+                        return self._build_after(other, changes - 1, allowance)
             self.values, self.configs = before, configs
         raise error
 
@@ -594,13 +595,13 @@ def _places(folders: list[str]) -> Iterator[str]:
     """The programs in the folders, and the JSON files in and below them, each once: those of a folder before what lies
     deeper. Many JSON files in one folder are data."""
     walked: set[str] = set()
-    deadline = time.monotonic() + SECONDS
+    allowance = Allowance(SECONDS)
     for top in folders:
         pending = [top]
         for folder in pending:
             if folder in walked:
                 continue
-            if len(walked) == MOST_FOLDERS or time.monotonic() > deadline:
+            if len(walked) == MOST_FOLDERS or allowance.over():
                 return
             walked.add(folder)
             try:

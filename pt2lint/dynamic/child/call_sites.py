@@ -15,13 +15,13 @@ import operator
 import os
 import re
 import sys
-import time
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
 
+from .allowance import Allowance
 from .built import (
     CONFIGURATION,
     MOST_BYTES_IN_ALL,
@@ -89,14 +89,14 @@ def _programs(path: str) -> list[tuple[str, str]]:
     here = os.getcwd()
     top = here if path.startswith(here + os.sep) else os.path.dirname(path)
     found: list[tuple[str, str]] = []
-    left, deadline = MOST_BYTES_IN_ALL, time.monotonic() + SECONDS
+    left, allowance = MOST_BYTES_IN_ALL, Allowance(SECONDS)
     for number, (folder, folders, files) in enumerate(os.walk(top)):
         folders[:] = sorted(each for each in folders if each not in SKIPPED and not each.startswith("."))
         for file in sorted(each for each in files if each.endswith(".py")):
             place = os.path.join(folder, file)
             text = "" if place == path else _read(place)
             left -= len(text)
-            if left < 0 or number > MOST_FOLDERS or time.monotonic() > deadline:
+            if left < 0 or number > MOST_FOLDERS or allowance.over():
                 return found
             found += [(place, text)] if text else []
     return found

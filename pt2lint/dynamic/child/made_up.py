@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 from . import bare_arguments, call_sites, lessons, optimizers
+from .allowance import Allowance
 from .built import WIDTH, Arguments, annotation_text, given_back, listed, required, takes_arguments
 from .hints import Hints, sizes
 from .inputs import Lack, has_forward, import_in_part
@@ -38,7 +39,7 @@ OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
 LARGEST = 2 << 30  # bytes that a module and the search for its inputs may take
 MOST_WRITTEN = 1 << 23  # parameters of what the project calls itself
-LONG = 40.0  # seconds after which a class is built in no further way
+LONG = 40.0  # seconds of the processor after which a class is built in no further way
 EDGES = (32, 64, 28, 84, 224)  # of images
 MOST_NAMED = 4096  # a size that a name stands for
 MOST_LATER = 12  # shapes of other sizes that are tried
@@ -272,9 +273,9 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
         return written
     known = known_of(cls, sites)
     tried: set[str] = set()
-    deadline = time.monotonic() + LONG
+    allowance = Allowance(LONG)
     for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
-        if time.monotonic() > deadline:
+        if allowance.over():
             break
         try:
             arguments = Arguments(cls, width, small, known)

@@ -24,6 +24,7 @@ import torch
 import torch._dynamo
 
 from . import logs
+from .allowance import Allowance
 from .entropy import entropy
 from .lines import Lines
 from .log_listener import Records, listening, real_places, under
@@ -35,7 +36,7 @@ from .targets import Call, Target, cloned, distance, mapped, module_of, resized,
 LAYERS = ("eager", "aot_eager", "aot_eager_decomp_partition", "inductor")
 REPEATS = 10  # calls in all when one call recompiles: two more than the default recompile limit of 8
 SEEDS = 4  # calls in all when it does not: each with a seed of its own, as random numbers choose paths
-ONWARD = 10.0  # seconds in which Dynamo goes on in loops: each turn may be compiled anew
+ONWARD = 10.0  # seconds of the processor in which Dynamo goes on in loops: each turn may be compiled anew
 KINDS = {
     "recompile limit": ("FailOnRecompileLimitHit", "RecompileError", "RecompileLimitExceeded"),
     "backend failure": ("BackendCompilerFailed",),
@@ -537,8 +538,8 @@ def going_on_in_loops() -> Iterator[None]:
     """Have Dynamo go on after a break in a loop as after any other, for as long as ONWARD says."""
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase as Translator
 
-    asked, end = Translator.maybe_has_backedge, time.monotonic() + ONWARD
-    Translator.maybe_has_backedge = lambda self: time.monotonic() > end and asked(self)
+    asked, allowance = Translator.maybe_has_backedge, Allowance(ONWARD)
+    Translator.maybe_has_backedge = lambda self: allowance.over() and asked(self)
     try:
         yield
     finally:

@@ -6,11 +6,11 @@ import contextlib
 import itertools
 import json
 import logging
+import math
 import os
 import re
 import select
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,10 +19,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
 from . import lessons
+from .allowance import WAITING, Allowance
 from .probes import as_before
 from .targets import cloned, mapped
 
-SECONDS = 20.0  # for the search of one target on fake tensors, and again on real ones
+SECONDS = 20.0  # of the processor for the search of one target on fake tensors, and again on real ones
 TRIES = 400
 FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
@@ -107,12 +108,12 @@ class Search:
     def _tries(self, run: Callable[[Picked], BaseException | None]) -> Iterator[Picked]:
         """Of the calls tried those that run: values of the same rank first, as x and mask tend to share a shape; then
         each parameter for itself, from the call that came furthest, and what the errors ask for."""
-        deadline = time.monotonic() + SECONDS
+        allowance = Allowance(SECONDS)
         known: dict[Picked, tuple[int, int]] = {}
         errors: dict[Picked, str] = {}
 
         def fits(picked: Picked) -> bool:
-            if picked in known or len(known) >= TRIES or time.monotonic() > deadline:
+            if picked in known or len(known) >= TRIES or allowance.over():
                 return False
             progress = Progress()
             with progress:
@@ -155,7 +156,7 @@ class Search:
                         yield picked
             yield from as_errors_say()
         for picked in itertools.product(*(range(len(values)) for values in self.choices)):
-            if len(known) >= TRIES or time.monotonic() > deadline:
+            if len(known) >= TRIES or allowance.over():
                 return
             if fits(picked):
                 yield picked
@@ -222,6 +223,15 @@ class Search:
         return self.runs(function, picked, fakes)
 
 
+def _limit_processor(seconds: float) -> None:
+    """Have the system end this process once it has worked so long, also in a call that never returns."""
+    import resource
+
+    with contextlib.suppress(ValueError, OSError):  # a lower limit holds already
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), hard))
+
+
 def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; where it raises,
     or takes too long, that nothing was found without values. What ends the copy is not tried in this process."""
@@ -234,6 +244,7 @@ def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         torch.set_num_threads(1)  # a copy has none of the threads that it would wait for
         told = nothing
         with contextlib.suppress(BaseException):
+            _limit_processor(2 * SECONDS)
             told = find()
         with contextlib.suppress(BaseException):
             if os.getpid() == copy:  # the code may fork
@@ -241,10 +252,12 @@ def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         os._exit(0)
     os.close(write_end)
     answer = json.dumps(nothing).encode()
-    if select.select([read_end], [], [], 2 * SECONDS)[0]:
+    if select.select([read_end], [], [], (WAITING + 1) * SECONDS)[0]:
         answer = os.read(read_end, 1 << 16)
     os.close(read_end)
     os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+        return nothing
     answered: dict[str, Any] = json.loads(answer or b"{}")
     return answered or {"found": [], "values": False, "trouble": "ended the process"}
