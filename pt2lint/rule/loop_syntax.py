@@ -276,7 +276,7 @@ def is_short(loop: Loop) -> bool:
     if isinstance(source, cst.Call) and called_name(source) == "enumerate" and source.args:
         inner = source.args[0].value
         return isinstance(inner, cst.Tuple | cst.List) and len(inner.elements) <= LIMIT
-    if isinstance(source, cst.Call) and called_name(source) == "range":
+    if isinstance(source, cst.Call) and called_name(source) in ("range", "torch.arange"):
         numbers = [
             int(a.value.value.replace("_", ""), 0) for a in source.args if isinstance(a.value, cst.Integer)
         ]

@@ -16,6 +16,7 @@ from pt2lint.rule.tree import is_name, parameters_in, walk
 
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
+AS_INPUT = ("row", "read")  # uses for which a number is an input of the graph
 DECIDING = ("range", "index", "place", "constant")  # uses for which each number is a constant of the graph
 
 
@@ -289,14 +290,14 @@ class ChangingArgument(CompiledCall):
             return "is a learning rate, which a schedule sets to other numbers,"
         if self.is_bound(argument, turns):
             return "is made with another number in every iteration"
-        listed = turns.meaning(value) if argument.use == "read" and turns.are_any else None
+        listed = turns.meaning(value) if argument.use in AS_INPUT and turns.are_any else None
         if isinstance(listed, cst.Tuple | cst.List) and any(
             turns.number(e.value) or turns.fraction(e.value) for e in listed.elements
         ):
             return "holds another number in every iteration"
         if self.is_fixed(op) and (turns.number(value) or turns.fraction(value)):
             return ""  # PTR207 tells it
-        read = argument.use == "read" or (argument.use == "array" and not turns.number(value))
+        read = argument.use in AS_INPUT or (argument.use == "array" and not turns.number(value))
         # What nothing is known of was given to be compiled: who gives it a number means it to be computed with.
         read = read or (not op.detail("to") and are_numbers(word))
         if read and turns.are_any and self.is_another(argument, op, meaning, turns):

@@ -10,6 +10,7 @@ from pt2lint.rule.loop_turns import Turns
 
 ANEW = "compiled again, until the limit"
 LONGER = f"is longer at every call, and Dynamo guards on its length: each length is {ANEW}"
+TENSORS_ARE_INPUTS = (2, 15)  # from here on no number in a 0-dim tensor is a constant
 ENDS = "once Dynamo keeps a symbol for the number, the graph ends there (GB0112)"
 
 
@@ -29,9 +30,11 @@ class UnrolledNumber(CompiledCall):
     `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array that such a number
     picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
 
-    A 0-dim tensor on the CPU does not help where it picks an element: Dynamo takes the number in `torch.tensor(n)`
-    for a constant as well (`cache[:, n] = x`); on a GPU it ends the graph (torch 2.11). Nothing asks for the number of
-    `cache.index_copy_(1, n, x)` and `index_select`, nor of a tensor of one dimension, `torch.tensor([n])`.
+    A 0-dim tensor on the CPU does not help where it picks an element, alone or beside others: before 2.15 Dynamo takes
+    the number in `torch.tensor(n)`, or in `t` of `for t in torch.arange(1000)`, for a constant as well
+    (`self.alphas[t]`, `cache[:, n] = x`); on a GPU it ends the graph (torch 2.11). Nothing asks for the number of
+    `cache.index_copy_(1, n, x)`, `index_select` and `F.embedding`, nor of a tensor of one dimension,
+    `torch.tensor([n])`.
 
     ## Example
     ```python
@@ -76,10 +79,10 @@ class UnrolledNumber(CompiledCall):
     given, for any number with `dynamic=False` (on 2.6 a float costs 1), and for a list that grows. An index of a NumPy
     array: on 2.13 one recompilation, and the graph ends from then on; fine where the array is a tensor. On 2.13 also
     8 for `x[:, n]`, read or written (1 for `x[n]` and for slices), for `x[:, t]` and `x[t]` with `t = torch.tensor(n)`
-    (none for `x.index_select(0, t)`), for the kernel of a pooling or `unfold`, the groups
-    of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`; on all four 8 for `math.exp`, `log`,
-    `log10`, `log1p`, `pow`, `erf`, `hypot`, `fmod`, `gamma`, `asinh` and others, 1 for `math.sqrt`, `log2`, `sin`,
-    `cos`, `tanh`, `floor`; on all four 8 too for an int or a float at each place of 55 functions of NumPy's,
+    (on 2.6 and 2.9 too, none on 2.15, nor for `x.index_select(0, t)`), for the kernel of a pooling or `unfold`, the
+    groups of `group_norm`, `quantile`, `matrix_power` and the offset of `diagonal`; on all four 8 for `math.exp`,
+    `log`, `log10`, `log1p`, `pow`, `erf`, `hypot`, `fmod`, `gamma`, `asinh` and others, 1 for `math.sqrt`, `log2`,
+    `sin`, `cos`, `tanh`, `floor`; on all four 8 too for an int or a float at each place of 55 functions of NumPy's,
     `np.sqrt`, `np.cos`, `np.power`, `np.maximum` and `np.clip` among them, with `dynamic=True` too. Of numbers
     alone, `np.where` ends the graph, and so do `np.hypot` and `np.logaddexp`, which fail on 2.6.
     """
@@ -110,12 +113,13 @@ class UnrolledNumber(CompiledCall):
             value, use = argument.value, argument.use
             if not use:
                 continue
-            if use == "place" and (number := self.in_tensor(value)) is not None and turns.number(number):
+            if use in ("place", "row") and self.is_whole_tensor(argument, op, turns):
                 self.say(
                     op,
                     argument,
-                    f"is a 0-dim tensor by which {self.callee(op)} picks from another: Dynamo takes the "
-                    f"number in it for a constant, and each is {ANEW}",
+                    f"is a 0-dim tensor by which {self.callee(op)} picks from another: on the CPU Dynamo takes "
+                    f"the number in it for a constant, and each is {ANEW}; on a GPU the graph ends there; as a "
+                    "tensor of one dimension it costs nothing",
                     use,
                 )
                 continue
@@ -144,6 +148,17 @@ class UnrolledNumber(CompiledCall):
                         f"is another number at every call, and with `dynamic=False` each is {ANEW}",
                         use,
                     )
+
+    def is_whole_tensor(self, argument: Argument, op: Op, turns: Turns) -> bool:
+        """Whether it is a 0-dim tensor on the CPU that holds another number at every call: `torch.tensor(n)`, `t` of
+        `for t in torch.arange(12):`."""
+        if self.function.target >= TENSORS_ARE_INPUTS:
+            return False
+        number = self.in_tensor(argument.value)
+        if number is not None and turns.number(number):
+            return True
+        changes = turns.item(argument.value) or turns.picks(argument.value)
+        return bool(op.detail(f"whole {argument.key}")) and changes
 
     def in_tensor(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
         """The number in `torch.tensor(n)` on the CPU. In a list, `torch.tensor([n])`, it is not asked for."""
@@ -178,6 +193,8 @@ class UnrolledNumber(CompiledCall):
 
     def say(self, op: Op, argument: Argument, what: str, use: str) -> None:
         op = self.shown(
-            op, argument.key, "is used here" if use in ("", "read") else "decides here what is compiled"
+            op,
+            argument.key,
+            "is used here" if use in ("", "row", "read") else "decides here what is compiled",
         )
         self.report(argument.value, op, f"`{self.text(argument.value)}` {what}")

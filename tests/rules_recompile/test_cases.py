@@ -3044,6 +3044,34 @@ def load(path, x):
 def script(x):
     return torch.compile(net)(x)
 """,
+    "a 0-dim tensor that picks a row": """
+TABLE = torch.ones(40, 3)
+
+@torch.compile
+def scaled(x, t):
+    return x * TABLE[t]
+
+@torch.compile
+def by_row(x, t):
+    return x * TABLE[t]
+
+@torch.compile
+def looked_up(x, t):
+    return x * F.embedding(t, TABLE)
+
+def run(x):
+    for step in range(40):
+        scaled(x, torch.tensor(step))  # PTR207
+        by_row(x, torch.tensor([step]))
+    for t in torch.arange(39).flip(0):
+        scaled(x, t)  # PTR207
+        by_row(x, t.view(1))
+        looked_up(x, t)
+    for t in torch.arange(3):
+        scaled(x, t)
+    for t in torch.linspace(0, 1, 12):
+        looked_up(x, t.long())
+""",
 }
 
 
@@ -3123,6 +3151,12 @@ def test_no_fix_where_a_tensor_would_change_the_rates(
     (finding,) = findings(source, target_torch=target)
     assert finding.code == "PTR201"
     assert not finding.fixes
+
+
+def test_a_number_in_a_tensor_is_an_input_from_2_15_on() -> None:
+    source = headed(CASES["a 0-dim tensor that picks a row"])
+    assert "PTR207" in {f.code for f in findings(source, target_torch=(2, 13))}
+    assert "PTR207" not in {f.code for f in findings(source, target_torch=(2, 15))}
 
 
 def test_the_targeted_torch_changes_what_is_said() -> None:

@@ -82,7 +82,7 @@ class ChangingState:
     def decided_by(self, owner: Instance, attribute: str) -> dict[str, str]:
         """{"use": ..., "at": "PATH:LINE"} where the number decides what is compiled (uses.py), else {}."""
         found = self.decisive.of_attribute(owner, attribute)
-        if found is None or found[0].how in ("array", "iterated", "read"):
+        if found is None or found[0].how in ("array", "iterated", "row", "read"):
             return {}
         return {"use": found[0].how, "at": told_place(found[0].path, found[0].line)}
 

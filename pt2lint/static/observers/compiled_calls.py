@@ -324,9 +324,11 @@ class CompiledCalls:
             if listed and not isinstance(inner.node, ast.Lambda):
                 words |= {f"longer {listed[name]}": "yes" for name in lengthened(inner.node, {*listed})}
             for at, name in given[: len(args) + len(kwargs)]:
-                module = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
-                if isinstance(module, Instance) and (numbers := self.numbers_of(module, inner, name)):
+                value = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
+                if isinstance(value, Instance) and (numbers := self.numbers_of(value, inner, name)):
                     words[f"numbers {at}"] = numbers
+                if isinstance(value, Tensor) and value.ndim == 0 and value.dtype == "int" and not value.short:
+                    words[f"whole {at}"] = "yes"
             words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
         return sorts, words
 

@@ -19,7 +19,7 @@ from pt2lint.static.source.nodes import (
     unit_of,
     walk,
 )
-from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value, Wrapped
+from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value, Wrapped, is_stack
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -36,6 +36,7 @@ STRENGTH = (
     "iterated",
     "spelled",
     "text",
+    "row",
     "read",
 )
 OF_TEXTS = (
@@ -53,8 +54,8 @@ class Use(NamedTuple):
     """`how`: "range" (ends a loop), "size N" (the length of that dimension does), "kept N NAME" (a function keeps that
     length as a constant), "index" (picks from a list or dictionary), "place" (from a tensor, beside other dimensions:
     `x[:, n]`), "array" (from an array of NumPy), "constant NAME" (given to a function that keeps it as a constant),
-    "iterated" (gone over by a loop), "text" (a method of texts is called on it, or it names an attribute), or "read".
-    The line is in the function that does it."""
+    "iterated" (gone over by a loop), "text" (a method of texts is called on it, or it names an attribute), "row" (picks
+    one of a tensor alone: `x[n]`), or "read". The line is in the function that does it."""
 
     how: str
     path: str
@@ -299,8 +300,10 @@ class _Reader:
                 self._add(bound, "index")
             elif isinstance(container, Tensor) and container.array:
                 self._add(bound, "array")
+            elif bound in several:
+                self._add(bound, "place")
             else:
-                self._add(bound, "place" if bound in several else "read")
+                self._add(bound, "row" if bound is part.slice and not is_stack(container) else "read")
 
     def _picked_by(self, container: ast.expr, index: ast.expr) -> None:
         """`TABLE[2 * n]`, `TABLE[key(n)]` of a function of the project, or `TABLE[place]` after `place = n + 1`."""
