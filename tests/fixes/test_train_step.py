@@ -316,3 +316,13 @@ def test_a_step_compiled_whole_or_not_at_all_stays_outside(tmp_path: Path) -> No
     assert new.count("optimizer.step()") == 1
     assert "def train_step_optimizer" not in new
     ran(new)
+
+
+def test_what_is_bound_before_it_is_read_is_not_asked_for(tmp_path: Path) -> None:
+    body = FUNCTION.replace(
+        "    logits = model(x)\n", "    with torch.enable_grad():\n        logits = model(x)\n"
+    ).replace("    model.train()\n", "    model.train()\n    logits = None\n    print(logits)\n")
+    new = fixed(HEAD + body, tmp_path / "m.py")
+    assert new is not None
+    assert "def train_step_loss(x, y, scale):" in new
+    ran(new)

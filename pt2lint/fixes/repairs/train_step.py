@@ -536,9 +536,9 @@ def _names(
         before = body[: body.index(taken[0])] if taken[0] in body else body[:index]
         sure |= _surely(before)
     local = ({*parameters, *_bound([step])} | {n for one in step.body for n in _imported(one)}) - shared
-    made, read = _bound(taken), _read(taken)
-    inputs = [name for name in read if name in local and name in sure]
-    if any(name in local and name not in sure and name not in _surely(taken) for name in read):
+    made, needed = _bound(taken), _needed(taken)
+    inputs = [name for name in needed if name in local]
+    if not set(inputs) <= sure:
         return None
     inside = {id(part) for one in taken for part in ast.walk(one)}
     called_later = {
@@ -561,6 +561,19 @@ def _names(
     if shared & set(made) or not set(outputs) <= _surely(taken) | set(inputs):
         return None
     return tuple(inputs), tuple(outputs)
+
+
+def _needed(statements: Iterable[ast.stmt], bound: frozenset[str] = frozenset()) -> list[str]:
+    """The names that are read before the statements themselves surely bind them."""
+    found: list[str] = []
+    for one in statements:
+        if isinstance(one, ast.With):
+            found += [name for name in _read(one.items) if name not in bound]
+            found += _needed(one.body, bound.union(_bound(one.items)))
+        else:
+            found += [name for name in _read([one]) if name not in bound]
+        bound |= _surely([one])
+    return list(dict.fromkeys(found))
 
 
 def _read_here(part: ast.AST) -> Iterator[str]:
