@@ -118,7 +118,7 @@ def test_a_program_shows_that_a_step_taken_apart_trains_to_the_same_losses(tmp_p
         assert [fix.proven for fix in found[code].fixes[:2]] == [False, True], notes
     assert "given other gradients" in notes
     # The optimizer's step ends the graph wherever it is compiled.
-    assert "at 2 places before, at 1 with it, and trains to the same gradients and parameters" in notes
+    assert "at 3 places before, at 2 with it, and trains to the same gradients and parameters" in notes
 
 
 def test_printed_numbers_may_be_rounded_and_noise_is_left_out():
