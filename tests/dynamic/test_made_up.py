@@ -639,6 +639,23 @@ def test_a_package_behind_a_module_of_its_name_beside_the_file_is_found(tmp_path
     assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
 
 
+def test_a_folder_of_the_name_of_an_outer_one_is_looked_into(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for folder in ("parts_made_up", "inner/parts_made_up"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "parts_made_up" / "other.py").write_text("ONE = 1\n")
+    (tmp_path / "inner" / "parts_made_up" / "near.py").write_text("TWO = 2\n")
+    net = tmp_path / "inner" / "parts_made_up" / "net.py"
+    net.write_text(
+        "import torch\nfrom parts_made_up.near import TWO\n"
+        "class Net(torch.nn.Module):\n    def forward(self, x):\n        return x * TWO\n"
+    )
+    assert made(net)[0] == {"Net": "made-up inputs: x float32[2, 8]"}
+
+
 def test_a_part_of_the_own_package_that_its_build_makes_is_a_placeholder(project: Project) -> None:
     project.write(
         "built_made_up/__init__.py",

@@ -83,7 +83,9 @@ def _import_from(folder: str, name: str) -> None:
     beside = os.path.dirname(getattr(other, "__file__", None) or "")
     sys.path[:] = [folder, *(each for each in before if each != beside)]
     try:
-        importlib.import_module(name)
+        module = importlib.import_module(name)
+        if getattr(module, "__file__", None) is None:  # without an __init__.py it is looked for anew
+            before.insert(0, folder)
     finally:
         sys.path[:] = before
 
