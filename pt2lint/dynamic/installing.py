@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 _NAMED_ELSE = {
@@ -29,3 +30,11 @@ def how_to_install(packages: Sequence[str]) -> str:
     """The command that installs those of the packages, named as they are imported, that are known; "" where none is."""
     known = [_NAMED_ELSE.get(each) or (each if each in _NAMED_SO else "") for each in packages]
     return " ".join(["pip install", *filter(None, known)]) if any(known) else ""
+
+
+def to_install_for(reason: str) -> str:
+    """The command that installs what a reason says is missing; "" where none is known."""
+    found = re.search(
+        r"No module named '(\w+)'|\b([A-Za-z]\w*)[\w.()]*, which (?:it is made of, )?is not installed", reason
+    )
+    return how_to_install([found[1] or found[2]]) if found else ""

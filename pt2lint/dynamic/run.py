@@ -322,7 +322,8 @@ class Session:
         out.notes += told.notes()
         for each in told.left if job.covers else ():
             none = f"no inputs could be made up for `{each['name']}` ({each['why']}): {GIVE}"
-            why = none if each["example"] else f"`{each['name']}` is not run: {each['why']}"
+            given = each["example"] and "not installed" not in each["why"]
+            why = none if given else f"`{each['name']}` is not run: {each['why']}"
             out.left[job.covers[0], each["name"]] = why
         return out
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pt2lint.conditions import outcome
 from pt2lint.dynamic.events import Break, Events, Failure, Run, about
 from pt2lint.dynamic.files import Files
+from pt2lint.dynamic.installing import to_install_for
 from pt2lint.dynamic.recompilations import DEFAULT_MODE, Recompilations, called_often
 from pt2lint.dynamic.sites import COMPILED_PER_CALL, seen_at_sites
 from pt2lint.dynamic.statements import Statements, identifiers
@@ -86,6 +87,8 @@ def judge(findings: Sequence[Finding], events: Events, files: Files) -> list[Fin
                 left := _left(finding, path, events.left, files)
             ):
                 evidence = {"reason": left}
+            if evidence is not None and (command := to_install_for(evidence["reason"])):
+                evidence = {**evidence, "reason": f"{evidence['reason']} ({command})", "install": command}
         judged.append(replace(finding, verdict=verdict, evidence=evidence))
     for unit, site in sites.items():
         compiled = traced.get(unit[0], frozenset()) | gave_up.get(unit[0], frozenset())

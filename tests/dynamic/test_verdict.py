@@ -237,6 +237,21 @@ def test_the_failure_of_what_holds_the_finding_is_its_own() -> None:
     assert "two" in led.evidence["reason"]
 
 
+def test_what_is_missing_is_said_how_to_install() -> None:
+    command = "pip install scikit-image"
+    lacking = Failure("exception", "No module named 'skimage'", type="ModuleNotFoundError")
+    [failed] = judge([found(6)], Events(failures=(((PATH,), lacking),)), FILES)
+    assert failed.verdict == "failed"
+    left = {(PATH, "step"): "it uses skimage.color.rgb2lab, which is not installed"}
+    [unreached] = judge([found(16)], Events(left=left), FILES)
+    for each in (failed, unreached):
+        assert each.evidence is not None
+        assert each.evidence["install"] == command
+        assert f"({command})" in each.evidence["reason"]
+    [other] = judge([found(16)], Events(left={(PATH, "step"): "no value for `x`"}), FILES)
+    assert other.evidence == {"reason": "no value for `x`"}
+
+
 def test_what_had_no_inputs_is_said_where_nothing_came_to_a_finding() -> None:
     left = {(PATH, "step"): "no inputs for step"}
     one, led = found(16), replace(found(10), flow=(Step(FILES.shown[PATH], 16, "calls it"),), when=("mask",))
