@@ -8,6 +8,9 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
 
+# Before, the graph ends where a list is read of a class.
+OF_CLASSES = (2, 13)
+
 
 class GrowingList(Rule):
     """A list or a buffer that outlives the call grows at every call of compiled code.
@@ -66,7 +69,8 @@ class GrowingList(Rule):
 
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list
-    in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more;
+    in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more,
+    and for one of a class that its objects fill (`self.seen`); on 2.13 and 2.15 for `Net.seen`, by the class's name;
     on 2.13 for a list under a key of a dictionary that they hold, and where `+=` makes it longer, and for a
     buffer, also with `dynamic=True` (2 for a plain attribute that holds a tensor).
     """
@@ -94,7 +98,9 @@ class GrowingList(Rule):
                 "and compiles again each time, until the limit",
             )
             return
-        what = "" if op.name == "grow attribute" else " global"
+        if op.detail("of") and self.function.target < OF_CLASSES:
+            return  # the graph ends there
+        what = " global" if op.name == "grow global" else " class's" if op.detail("of") else ""
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
             statement = self.function.parent(statement)

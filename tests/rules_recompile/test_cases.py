@@ -3072,6 +3072,57 @@ def run(x):
     for t in torch.linspace(0, 1, 12):
         looked_up(x, t.long())
 """,
+    "lists of classes": """
+import collections
+
+class Recorder(nn.Module):
+    seen = []
+    kept = []
+    last = []
+
+    def forward(self, x):
+        Recorder.seen.append(x.sum())  # PTR204
+        self.kept.append(x.sum())  # PTR204
+        type(self).last.append(x.sum())
+        return x * 2
+
+class Emptied(nn.Module):
+    anew: list = []
+
+    def forward(self, x):
+        Emptied.anew = []
+        Emptied.anew.append(x.sum())
+        return x * 2
+
+class Own(nn.Module):
+    own = []
+
+    def __init__(self):
+        super().__init__()
+        self.own = torch.zeros(3)
+
+    def forward(self, x):
+        self.own.add_(x)
+        return x * 2
+
+class Frames(nn.Module):
+    def __init__(self, k=12, few=4):
+        super().__init__()
+        self.frames = collections.deque(maxlen=k)
+        self.few = collections.deque(maxlen=few)
+
+    def forward(self, x):
+        self.frames.append(x)  # PTR204
+        self.few.append(x)
+        return x * 2
+
+def run(x):
+    nets = [torch.compile(net) for net in (Recorder(), Emptied(), Own(), Frames())]
+    for _ in range(20):
+        for net in nets:
+            net(x)
+        Recorder.last.clear()
+""",
 }
 
 

@@ -12,14 +12,15 @@ from pt2lint.static.observers.growing import (
     emptied_each_turn,
     goes_over,
     is_bounded,
+    is_long,
     joined_to_itself,
     stays_long,
 )
 from pt2lint.static.observers.sizes import from_shape
-from pt2lint.static.observers.uses import LIMIT, Decisive
+from pt2lint.static.observers.uses import Decisive
 from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, parts, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, parts, says_none, walk
 from pt2lint.static.values import (
     Class,
     Dict,
@@ -285,30 +286,41 @@ class ChangingState:
                 self.gone_over(node, place, frame)
             if not self.at.notebook.listens("grow global", frame):
                 return
-            if _is_list(made[0], key) and stays_long([module.tree], place, self.running(), shrinks):
+            if _is_list(made[0], module.tree, key) and stays_long(
+                [module.tree], place, self.running(), shrinks
+            ):
                 self.at.notebook.note(node, "grow global", frame)
         elif isinstance(place, ast.Attribute):
             owner = self.at.expressions.quietly(place.value, env, frame)
-            if not isinstance(owner, Instance) or owner.cls is None:
+            cls = (
+                owner.info if isinstance(owner, Class) else owner.cls if isinstance(owner, Instance) else None
+            )
+            if cls is None:
                 return
-            if not self.at.classes.is_module(owner.cls) and not self.outlives(place.value, env, frame):
-                return
-            order = self.at.classes.bases(owner.cls)[0]
+            order = self.at.classes.bases(cls)[0]
             made_in = [stored for c in order for stored in c.assigned(place.attr)]
             if node is target:  # which stores it, too: `self.seen += [x]`
                 here = [stored for stored in made_in if stored[0] is self.at.functions.running()]
                 made_in = [stored for stored in made_in if len(here) > 1 or stored not in here]
-            if {method.name for method, _ in made_in} != {"__init__"}:
+            known = [value for _, value in made_in if value is not None]
+            if not made_in:  # of the class: `seen = []` above its methods
+                known = [c.attributes[place.attr] for c in order if place.attr in c.attributes][:1]
+            else:
+                outlives = self.at.classes.is_module(cls) or self.outlives(place.value, env, frame)
+                if isinstance(owner, Class) or {m.name for m, _ in made_in} != {"__init__"} or not outlives:
+                    return
+            if len(known) != max(len(made_in), 1):
                 return
-            if all(value is not None and is_bounded(value) for _, value in made_in):
+            if all(map(is_bounded, known)):
                 self.gone_over(node, place, frame)
             if not self.at.notebook.listens("grow attribute", frame):
                 return
-            if not all(value is not None and _is_list(value, key) for _, value in made_in):
+            if not all(_is_list(value, cls.module.tree, key) for value in known):
                 return
             trees = {id(m): m.tree for m in [frame.module, *(c.module for c in order)]}
             if stays_long(trees.values(), place, self.running(), shrinks):
-                self.at.notebook.note(node, "grow attribute", frame)
+                of = {"of": cls.name} if isinstance(owner, Class) else {}
+                self.at.notebook.note(node, "grow attribute", frame, details=of)
 
     def gone_over(self, node: ast.expr, place: ast.expr, frame: Frame) -> None:
         """`self.last.append(x)`, and then `torch.stack(list(self.last))`, of a deque that keeps the last few alone."""
@@ -427,7 +439,7 @@ def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == place.attr and is_name(node.value, "self")
 
 
-def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
+def _is_list(value: ast.expr, tree: ast.Module, key: ast.expr | None = None) -> bool:
     """Whether a list or a deque is made there, which nothing but memory bounds, or a length that Dynamo's limit comes
     before; or a dictionary that holds one under the key."""
     if key is not None:
@@ -437,7 +449,7 @@ def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
                 for k, v in zip(value.keys, value.values, strict=True)
                 if isinstance(k, ast.Constant)
             }
-            return key.value in held and _is_list(held[key.value])
+            return key.value in held and _is_list(held[key.value], tree)
         return (
             isinstance(value, ast.Call)
             and (dotted(value.func) or "").endswith("defaultdict")
@@ -446,9 +458,7 @@ def _is_list(value: ast.expr, key: ast.expr | None = None) -> bool:
     if isinstance(value, ast.Call):
         bounds = [*value.args[1:2], *(given.value for given in value.keywords if given.arg == "maxlen")]
         return last_word(value.func) in ("list", "deque") and all(
-            isinstance(bound, ast.Constant)
-            and (bound.value is None or (isinstance(bound.value, int) and bound.value >= LIMIT))
-            for bound in bounds
+            says_none(bound) or is_long(bound, tree) for bound in bounds
         )
     return isinstance(value, ast.List)
 

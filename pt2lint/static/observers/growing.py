@@ -179,13 +179,13 @@ def _where_long(tree: ast.AST, place: ast.Name | ast.Attribute) -> set[ast.AST]:
         and isinstance(test.test, ast.Compare)
         and isinstance(test.test.ops[0], (ast.Gt, ast.GtE))
         and ast.unparse(test.test.left) == f"len({text})"
-        and _is_long(test.test.comparators[0], tree)
+        and is_long(test.test.comparators[0], tree)
         for statement in test.body
         for part in walk(statement)
     }
 
 
-def _is_long(bound: ast.expr, tree: ast.AST) -> bool:
+def is_long(bound: ast.expr, tree: ast.AST) -> bool:
     """Whether it is a whole number of at least LONG: written out, what a name is given, an option's default."""
     if isinstance(bound, ast.Constant):
         return type(bound.value) is int and bound.value >= LONG
@@ -196,14 +196,16 @@ def _is_long(bound: ast.expr, tree: ast.AST) -> bool:
         if isinstance(part, ast.Assign) and any(last_word(target) == name for target in part.targets)
     ]
     if len(given) == 1 and isinstance(bound, ast.Attribute) and isinstance(given[0], ast.Name):
+        name, given = given[0].id, []
+    if not given:
         given = [
             default
             for part in walk(tree)
             if isinstance(part, FunctionNode) and part.name == "__init__"
             for parameter, default in with_defaults(part.args)
-            if parameter.arg == given[0].id and default is not None
+            if parameter.arg == name and default is not None
         ]
-    return len(given) == 1 and isinstance(given[0], ast.Constant) and _is_long(given[0], tree)
+    return len(given) == 1 and isinstance(given[0], ast.Constant) and is_long(given[0], tree)
 
 
 def _emptied(
