@@ -83,8 +83,9 @@ Names of operations:
                     an attribute that it reads of it and that `__init__` sets to a number that it is given; "counts",
                     what differs at each call ("self.step epoch"): attributes that the caller's object counts in, and
                     parameters of the caller that a loop around its own call counts, and, with "hook": "yes",
-                    what a framework counts that calls it; "named" where the settings
-                    alone say that it is compiled; "longer N": "yes" where it returns that argument longer than it was;
+                    what a framework counts that calls it; "texts", parameters of the caller that a loop
+                    around its call gives another text each time; "named" where the settings alone say that
+                    it is compiled; "longer N": "yes" where it returns that argument longer than it was;
                     "grown N": "yes" where it is a list of an object that the caller makes longer each time;
                     "parts N", what it reads of a dictionary or an object; "sized N",
                     what says how long an argument is that a function of the project makes, a tab between two;

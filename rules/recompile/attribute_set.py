@@ -91,7 +91,8 @@ class AttributeSet(Rule):
     anywhere = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        turns = turns_around(self.function, node, op.detail("counts").split())
+        texts = op.detail("texts").split()
+        turns = turns_around(self.function, node, [*op.detail("counts").split(), *texts])
         if op.name.startswith("lengthen"):
             self.lengthened(node, op, turns)
             return
@@ -194,10 +195,11 @@ class AttributeSet(Rule):
         return self.kind(statement.value, word, turns)
 
     def kind(self, value: cst.BaseExpression, word: str, turns: Turns) -> str | None:
-        if turns.picks(value) or turns.helped(value) or (word != "str" and turns.item(value)):
+        if word == "str":
+            many = turns.item(value) or turns.picks(value) or turns.number(value) or turns.text(value)
+            return "text" if many else None
+        if turns.picks(value) or turns.helped(value) or turns.item(value):
             return {"int": "number", "float": "fraction"}.get(word)
-        if word == "str" and turns.item(value):
-            return "text"
         if turns.number(value):
             return "number"
         return "fraction" if turns.fraction(value) else "text" if turns.text(value) else None

@@ -72,9 +72,13 @@ class ChangingText(CompiledCall):
         sure = may_be == {"str"} or (may_be <= {"str", "unknown"} and argument.use in ("text", "spelled"))
         return sure and op.name == "call compiled"
 
+    def is_item(self, value: cst.BaseExpression, turns: Turns) -> bool:
+        """`name` of a loop over texts, `names[i]`"""
+        return turns.item(value) or turns.picks(value)
+
     def looked_at(self, node: cst.Call, op: Op) -> None:
         turns = self.turns(node, op)
-        if turns.are_any:
+        if turns.are_any or op.detail("texts"):
             self.called(node, op, turns)
             return
         for argument in self.arguments(node, op):
@@ -95,7 +99,8 @@ class ChangingText(CompiledCall):
             value = argument.value
             if not argument.use or argument.word.startswith("constant "):
                 continue
-            if turns.text(value) or (self.is_text(argument, op) and turns.item(value)):
+            handed = isinstance(value, cst.Name) and value.value in op.detail("texts").split()
+            if turns.text(value) or handed or (self.is_text(argument, op) and self.is_item(value, turns)):
                 self.report(
                     value,
                     self.shown(op, argument.key, "the text is looked at here"),

@@ -3123,6 +3123,57 @@ def run(x):
             net(x)
         Recorder.last.clear()
 """,
+    "texts that a caller hands on": """
+class Lora(nn.Module):
+    def __init__(self, names):
+        super().__init__()
+        self.up = nn.ModuleDict({name: nn.Linear(3, 3) for name in names})
+        self.active = names[0]
+
+    def forward(self, x):
+        return self.up[self.active](x)
+
+NAMES = [f"user{i}" for i in range(12)]
+FEW = ["a", "b"]
+SCALES = {name: torch.ones(3) for name in NAMES}
+net = nn.Sequential(Lora(NAMES), nn.ReLU(), Lora(NAMES))
+compiled = torch.compile(net)
+
+def switch(model, name):
+    for part in model.modules():
+        if isinstance(part, Lora):
+            part.active = name  # PTR211
+
+def switch_few(model, name):
+    for part in model.modules():
+        if isinstance(part, Lora):
+            part.active = name
+
+@torch.compile
+def scaled(x, name):
+    return x * SCALES[name]
+
+def serve(x, name):
+    return scaled(x, name)  # PTR209
+
+def serve_one(x, name):
+    return scaled(x, name)
+
+for name in NAMES:
+    switch(net, name)
+    compiled(torch.ones(3))
+    serve(torch.ones(3), name)
+for i in range(40):
+    switch(net, NAMES[i % 12])
+    switch_few(net, FEW[i % 2])
+    switch_few(net, NAMES[0])
+    compiled(torch.ones(3))
+    scaled(torch.ones(3), NAMES[i])  # PTR209
+    serve_one(torch.ones(3), NAMES[0])
+for few in FEW:
+    switch_few(net, few)
+    compiled(torch.ones(3))
+""",
 }
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pt2lint.static.values import Func, Value
 
 Env = dict[str, "Value"]
+TEXT = "'"
 
 
 class Frame:
@@ -102,7 +103,8 @@ class Frame:
         self.sparse: dict[object, int] = {}  # where sparse tensors of one origin were first used
         # What loops go over, the names made of its items, and those that may hold all of one.
         self.loaders: list[tuple[Value, set[str], set[str]]] = []
-        self.counted: frozenset[str] = frozenset()  # names that loops count in, a caller's for the parameters
+        # Names that loops count in, a caller's for the parameters; those of texts that they go over, with TEXT behind.
+        self.counted: frozenset[str] = frozenset()
         self.layers = 0  # loops over modules around the statement that runs
         self.context: int | None = (
             None  # which run of the function this is (contexts.py); None: no function's

@@ -1,16 +1,17 @@
 """Numbers that a loop of a caller counts, or makes of that, and gives to a function: `train(model, epoch)` of
-`for epoch in range(n)`, and `rate = 1 - epoch / n`, then `set_rate(model, rate)`."""
+`for epoch in range(n)`, and `rate = 1 - epoch / n`, then `set_rate(model, rate)`; and texts that it goes over or picks:
+`switch(model, name)` of `for name in names`, `switch(model, names[i])`."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.frame import TEXT, Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.uses import LIMIT
 from pt2lint.static.source.nodes import binds, is_range, last_word, walk
-from pt2lint.static.values import Func, Value
+from pt2lint.static.values import Func, Py, Seq, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -28,17 +29,32 @@ class CallersLoops:
         if not frame.region:
             frame.counted |= self.counts(node)
             frame.counted |= _made(node, frame.counted)
+            if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _are_texts(over):
+                frame.counted |= {node.target.id + TEXT}
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         if not frame.counted or callee.region or not isinstance(node, ast.Call):
             return
         given = [
             *zip(parameters_of(func), node.args, strict=False),
-            *((k.arg, k.value) for k in node.keywords),
+            *((k.arg, k.value) for k in node.keywords if k.arg),
         ]
-        taken = {name for name, value in given if name and _counts(value, frame.counted)}
+        own = binds(func.node)
+        given = [(name, value) for name, value in given if name not in own]
+        taken = {name for name, value in given if _counts(value, frame.counted)}
+        taken |= {name + TEXT for name, value in given if self._is_text(value, frame)}
         if taken:
-            callee.counted = frozenset(taken - binds(func.node))
+            callee.counted = frozenset(taken)
+
+    def _is_text(self, value: ast.expr, frame: Frame) -> bool:
+        """`name` of a loop over texts, or `names[i]`, `names[i % n]` of a global list of them."""
+        if isinstance(value, ast.Name):
+            return value.id + TEXT in frame.counted
+        if not isinstance(value, ast.Subscript):
+            return False
+        at = value.slice
+        at = at.left if isinstance(at, ast.BinOp) and isinstance(at.op, ast.Mod) else at
+        return _counts(at, frame.counted) and _are_texts(self.at.expressions.quietly(value.value, {}, frame))
 
     def counts(self, loop: ast.For | ast.While) -> set[str]:
         """The names of whole numbers that are another at each turn; none of a loop that turns so seldom that Dynamo
@@ -68,6 +84,14 @@ class CallersLoops:
             if last_word(source.func) in ("range", "trange", "count"):
                 return found | {loop.target.id}
         return found
+
+
+def _are_texts(value: Value) -> bool:
+    """Whether it is a list of more texts than Dynamo compiles for each, as far as is known."""
+    if not isinstance(value, Seq) or (value.elts is not None and len(value.elts) <= LIMIT):
+        return False
+    each = value.elem if value.elts is None else value.elts[0]
+    return isinstance(each, Py) and each.type == "str"
 
 
 def _is_short(call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import Op
 from pt2lint.said import told_place
-from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.frame import TEXT, Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.computing import Computing
@@ -236,7 +236,8 @@ class CompiledCalls:
 
     def counts(self, frame: Frame) -> dict[str, str]:
         """{"counts": "self.step epoch"}: numbers that the object whose method runs counts in, and that the method
-        reads, and parameters that a loop of a caller counts; {} if there are none."""
+        reads, and parameters that a loop of a caller counts; {"texts": "name"}: those that are given a text of many;
+        {} if there are none."""
         definition = self.at.functions.running()
         if definition is None:
             return {}
@@ -244,6 +245,8 @@ class CompiledCalls:
         hook = self.framework_counts(frame.me, definition)
         found = [*sorted(given & frame.counted), *sorted(self.own_counts(frame.me, definition) | hook)]
         words = {"counts": " ".join(found)} if found else {}
+        if texts := sorted(name for name in given if name + TEXT in frame.counted):
+            words["texts"] = " ".join(texts)
         return {**words, "hook": "yes"} if hook else words
 
     def own_counts(self, me: Value | None, definition: FunctionNode) -> set[str]:
@@ -391,6 +394,8 @@ class CompiledCalls:
             return
         head = place.value
         if isinstance(owner, Instance) and self.parts.has(owner):
+            if owner is frame.me and self.is_given(target, frame):
+                return  # told where the method is called
             owners = [owner]
         else:
             among = self.gone_over(head, env, frame) if place is target else None
@@ -415,6 +420,18 @@ class CompiledCalls:
                     target, "set attribute of compiled", frame, args=args, details=words | read
                 )
                 return
+
+    def is_given(self, target: ast.expr, frame: Frame) -> bool:
+        """Whether the method that runs sets the attribute to what a loop of its caller gives it."""
+        running = self.at.functions.running()
+        if running is None or not isinstance(target, ast.Attribute):
+            return False
+        given = {p.arg for p in parameters_in(running.args)}
+        return any(
+            own and attribute == target.attr and {parameter, parameter + TEXT} & frame.counted
+            for own, attribute, parameter in _sets(running)
+            if parameter in given
+        )
 
     def gone_over(self, part: ast.expr, env: Env, frame: Frame) -> ast.expr | None:
         """`net`, where a loop gives the part that name (`for part in net.modules(): part.rate = rate`), and nothing
@@ -540,6 +557,9 @@ class CompiledCalls:
             return
         names = parameters_of(func)
         given = dict(zip(names, zip(node.args, args, strict=False), strict=False))
+        given |= {
+            k.arg: (k.value, self.at.expressions.quietly(k.value, env, frame)) for k in node.keywords if k.arg
+        }
         for own, attribute, parameter in _sets(func.node):
             if parameter not in given or isinstance(given[parameter][0], (ast.Constant, ast.Starred)):
                 continue
