@@ -2440,6 +2440,42 @@ def printed(a):
     except Exception:
         return a
 
+@torch.compile
+def flat(x: torch.Tensor, table: torch.Tensor, ids: torch.Tensor, other: torch.Tensor):
+    try:
+        x = x.view(-1)  # PTS324
+    except RuntimeError:
+        x = x.reshape(-1)
+    try:
+        table.copy_(other)  # PTS324
+    except:
+        pass
+    try:
+        x = x + torch.nn.functional.embedding(ids, table)  # PTS324
+    except (KeyError, IndexError):
+        x = x * 2
+    try:
+        x = torch.cat([x, other]).view(2, -1)  # PTS324
+    except RuntimeError:
+        x = x * 2
+    try:
+        both = torch.cat([x, other])
+    except RuntimeError as error:
+        raise ValueError("of other sizes") from error
+    try:
+        both = torch.cat([x, other])
+    except ValueError:
+        both = x
+    try:
+        y = x + 1
+        y = y.view(-1)
+    except Exception:
+        y = x
+    try:
+        return table.index_select(0, ids)  # PTS324
+    except IndexError:
+        return y + both
+
 class Layer(nn.Module):
     def forward(self, x):
         x = x * directions(3) + torch.from_numpy(np.random.randn(3))  # PTS320, PTS323
