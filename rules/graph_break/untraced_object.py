@@ -254,6 +254,9 @@ class UntracedObject(GraphBreak):
         "@torch.library.custom_op('pt2lint_case::fill', mutates_args=('x',))\n"
         "def fill(x: torch.Tensor) -> None:\n    x.fill_(2)\n"
         "def f(x, m, i):\n    y = x * 2\n    fill(y)\n    return y + 1",
+        "@torch.library.custom_op('pt2lint_case::turn_', mutates_args={'x'}, tags=torch.Tag.inplace)\n"
+        "def turn_(x: torch.Tensor) -> torch.Tensor:\n    return x.neg_()\n"
+        "def f(x, m, i):\n    return turn_(x * 2) + 1",
         "@torch.library.custom_op('pt2lint_case::named', mutates_args=())\n"
         "def named(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
         "@torch.library.register_fake('pt2lint_case::named')\ndef _(x):\n    return torch.empty_like(x)\n"

@@ -844,6 +844,36 @@ def f(x: torch.Tensor):
     assert ".all()" in told
 
 
+def test_a_tensor_with_what_may_be_an_object_may_make_an_object(tmp_path):
+    """`h * gate` may be what `Held.__mul__` returns; then `held + h` adds two of them, which is traced."""
+    code = """
+        import torch
+        from elsewhere import drawn
+        class Held:
+            def __init__(self, t):
+                self.t = t
+            def __mul__(self, o):
+                return Held(self.t * o)
+            def __add__(self, o):
+                return Held(self.t + o.t)
+        def layer(h):
+            if isinstance(h, Held):
+                return Held(h.t * 2)
+            return torch.relu(h)
+        @torch.compile
+        def f(t: torch.Tensor, gate: torch.Tensor):
+            held = Held(t)
+            h = layer(drawn(t))
+            h = h * gate
+            held = held + h
+            return held * gate
+    """
+    path = tmp_path / "m.py"
+    path.write_text(textwrap.dedent(code))
+    found = [one.line for one in lint([str(path)]).findings if one.code == "PTB196"]
+    assert found == [21]
+
+
 def test_what_a_data_class_does_when_it_is_made() -> None:
     source = """
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Frame
-from pt2lint.static.interpreter.special import operated
+from pt2lint.static.interpreter.special import OPERATORS, operated
 from pt2lint.static.values import (
     BOOL,
     CONSTANT,
@@ -117,6 +117,8 @@ def _of_tensors(at: Context, left: Value, right: Value, op: ast.operator, node: 
             _with_number(at, node, first, a if a.array else b, frame)
     # A tensor and what may be one make a tensor, as a tensor and what nobody knows do.
     sure = (a is not None and a.sure) or (b is not None and b.sure)
+    if sure and (_may_answer(at, left, op) or _may_answer(at, right, op)):
+        sure = False
     at.notebook.count(frame)
     if a is None or b is None:
         # `[0] * t` and the like are no tensors; what a foreign class does with one is not known.
@@ -131,6 +133,16 @@ def _of_tensors(at: Context, left: Value, right: Value, op: ast.operator, node: 
         if _may_be_plain(value):
             return join(_result(op, first, a, b, sure), UNKNOWN if other is UNKNOWN else FLOAT)
     return _result(op, first, a, b, sure)
+
+
+def _may_answer(at: Context, side: Value, op: ast.operator) -> bool:
+    """Whether it may be an object of the project whose class says what the operator makes of it and a tensor."""
+    objects = [o.cls for o in side.options if isinstance(o, Instance)] if isinstance(side, Union) else []
+    name = OPERATORS[op.__class__]
+    return any(
+        cls is not None and any(at.classes.find_method(cls, f"__{each}__") for each in (name, f"r{name}"))
+        for cls in objects
+    )
 
 
 def _result(op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None, sure: bool) -> Tensor:

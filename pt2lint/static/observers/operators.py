@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 OP = "define operator"
 UNTRACED = "untraced object"
+GIVEN_BACK = ("inplace", "out")
 
 
 class Operators:
@@ -48,6 +49,12 @@ class Operators:
         if decorator is None or function is not module.functions.get(function.name):
             return False
         if function.returns is None or ast.unparse(function.returns) in ("None", "'None'"):
+            return False
+        # `tags=torch.Tag.inplace`, `.out`: it returns what it was given, and torch knows of what shape that is.
+        tags = next((one.value for one in decorator.keywords if one.arg == "tags"), None)
+        if tags is not None and any(
+            isinstance(part, ast.Attribute) and part.attr in GIVEN_BACK for part in walk(tags)
+        ):
             return False
         name = (
             decorator.args[0].value
