@@ -436,7 +436,10 @@ class Turns:
             ):
                 return not value.left.deep_equals(value.right)  # `(n + 1) / (n + 10)`
             return keeps and self._one(value, lambda s: self.fraction(s) or (divides and self.number(s)))
-        if isinstance(value, cst.Call) and called_name(value) in ("float", "round") and len(value.args) == 1:
+        rounds = isinstance(value, cst.Call) and called_name(value) == "round" and len(value.args) == 2
+        if isinstance(value, cst.Call) and (
+            rounds or (called_name(value) in ("float", "round") and len(value.args) == 1)
+        ):
             inner = value.args[0].value
             return self.number(inner) or self.fraction(inner) or self.item(inner)
         if isinstance(value, cst.Call) and called_name(value).startswith("math."):

@@ -3174,6 +3174,52 @@ for few in FEW:
     switch_few(net, few)
     compiled(torch.ones(3))
 """,
+    "numbers of a list that a caller hands on": """
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.depth = 1
+        self.gain = 1.0
+
+    def forward(self, x):
+        for _ in range(self.depth):
+            x = x * self.gain
+        return x
+
+TABLES = {round(0.1 * i, 1): torch.ones(3) for i in range(12)}
+net = Scaled()
+compiled = torch.compile(net)
+
+@torch.compile
+def shifted(x, sigma):
+    return x + TABLES[sigma]
+
+@torch.compile
+def by_gain(x):
+    return x * gain
+
+def deepen(model, depth):
+    model.depth = depth  # PTR211
+
+def repeat(model, depth):
+    model.depth = depth
+
+def amplify(model, gain):
+    model.gain = gain  # PTR211: a note
+
+for depth in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10):
+    deepen(net, depth)
+    compiled(torch.ones(3))
+for depth in (1, 2, 1, 2, 1, 2, 1, 2, 1, 2):
+    repeat(net, depth)
+    compiled(torch.ones(3))
+for gain in [i * 0.1 for i in range(12)]:
+    amplify(net, gain)
+    compiled(torch.ones(3))
+    by_gain(torch.ones(3))
+for i in range(12):
+    shifted(torch.ones(3), round(0.1 * i, 1))  # PTR207
+""",
 }
 
 

@@ -11,7 +11,7 @@ from pt2lint.static.interpreter.frame import TEXT, Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.uses import LIMIT
 from pt2lint.static.source.nodes import binds, is_range, last_word, walk
-from pt2lint.static.values import Func, Py, Seq, Value
+from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Py, Seq, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -29,8 +29,8 @@ class CallersLoops:
         if not frame.region:
             frame.counted |= self.counts(node)
             frame.counted |= _made(node, frame.counted)
-            if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _are_texts(over):
-                frame.counted |= {node.target.id + TEXT}
+            if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and (type_ := _type_of(over)):
+                frame.counted |= {node.target.id + (TEXT if type_ == "str" else "")}
 
     def entered(self, func: Func, node: Any, frame: Frame, callee: Frame) -> None:
         if not frame.counted or callee.region or not isinstance(node, ast.Call):
@@ -54,7 +54,10 @@ class CallersLoops:
             return False
         at = value.slice
         at = at.left if isinstance(at, ast.BinOp) and isinstance(at.op, ast.Mod) else at
-        return _counts(at, frame.counted) and _are_texts(self.at.expressions.quietly(value.value, {}, frame))
+        return (
+            _counts(at, frame.counted)
+            and _type_of(self.at.expressions.quietly(value.value, {}, frame)) == "str"
+        )
 
     def counts(self, loop: ast.For | ast.While) -> set[str]:
         """The names of whole numbers that are another at each turn; none of a loop that turns so seldom that Dynamo
@@ -86,12 +89,19 @@ class CallersLoops:
         return found
 
 
-def _are_texts(value: Value) -> bool:
-    """Whether it is a list of more texts than Dynamo compiles for each, as far as is known."""
-    if not isinstance(value, Seq) or (value.elts is not None and len(value.elts) <= LIMIT):
-        return False
-    each = value.elem if value.elts is None else value.elts[0]
-    return isinstance(each, Py) and each.type == "str"
+def _type_of(value: Value) -> str:
+    """The type of the numbers or texts of a list of more of them than Dynamo compiles for each, as far as is known; ""
+    for others."""
+    if not isinstance(value, Seq):
+        return ""
+    each = value.elem if value.elts is None else value.elts[0] if value.elts else UNKNOWN
+    if value.elts is not None:
+        known = {repr(e.const) for e in value.elts if isinstance(e, Py) and e.const is not NO_CONST}
+        if len(value.elts) <= LIMIT or 0 < len(known) <= LIMIT:
+            return ""
+    # Whole numbers of unknown number may be a `range(3)`, which `counts` looks at.
+    types = ("float", "str") if value.elts is None else ("int", "float", "str")
+    return each.type if isinstance(each, Py) and each.type in types else ""
 
 
 def _is_short(call: ast.Call) -> bool:

@@ -457,6 +457,9 @@ class CompiledCalls:
             return
         if not frame.counted or not self.at.notebook.listens("set global of compiled", frame):
             return
+        items = [over.elem, *(over.elts or ())] if isinstance(over, Seq) else []
+        if any(isinstance(item, Py) and item.type == "float" for item in items):
+            return  # compiled once more, and then for any
         counted = [n for n in walk(node.target) if isinstance(n, ast.Name) and n.id in frame.counted]
         run = self.run_by(node, env, frame) if counted else set()
         for name in counted:
