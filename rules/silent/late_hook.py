@@ -14,7 +14,7 @@ class LateHook(Rule):
     time at every call, so that a hook added later is not seen: the compiled code runs without it, and nothing
     says so. Add hooks before the first call, or set `torch._dynamo.config.skip_nnmodule_hook_guards = False`
     before it. A forward hook of the compiled module itself does run; one of a module that a compiled function calls
-    (`train_step(model, x)`) does not.
+    (`train_step(model, x)`) does not, nor one of a module of torch's own (`nn.Sequential`) that torch.compile wrapped.
 
     ## Example
     ```python
@@ -62,7 +62,8 @@ class LateHook(Rule):
     ## Versions
     Measured: a late forward hook, full backward hook or full backward pre-hook does not run on torch 2.6, 2.9, 2.13
     and 2.15, of a submodule (whether it is named, or met in a loop over `modules()`), of a module that is passed to a
-    compiled function, or of a global one that it calls; a hook of a parameter (`Tensor.register_hook`) does.
+    compiled function, of a global one that it calls, or of a wrapped one of torch.nn; a hook of a parameter
+    (`Tensor.register_hook`) does.
     """
 
     code = "PTS310"

@@ -2066,6 +2066,24 @@ def hooks(x, watch):
 """,
 }
 
+CASES["hooks of torch's own modules"] = """
+def main(x, watch, given):
+    net, stack, placed = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU()), nn.Linear(3, 3)
+    model = torch.compile(net)
+    stacked = torch.compile(stack)
+    placed.compile()  # PTS308
+    taken = torch.compile(given)
+    net.register_forward_hook(watch)
+    model(x), stacked(x), placed(x), taken(x)
+    net.register_forward_hook(watch)  # PTS310
+    stack.register_forward_pre_hook(watch)  # PTS310
+    placed.register_forward_hook(watch)
+    model.register_forward_hook(watch)
+    given.register_forward_hook(watch)
+    other = nn.Linear(3, 3)
+    other.register_forward_hook(watch)
+"""
+
 CASES["hooks in loops"] = """
 class Net(nn.Module):
     def __init__(self):

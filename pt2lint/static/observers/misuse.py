@@ -254,8 +254,8 @@ class Misuse:
             return
         part, own = node.func.value, True
         while True:
-            # A hook of the compiled module itself runs.
-            for mark in (RAN_INSIDE,) if own else (RAN, RAN_INSIDE):
+            # A hook of the compiled module itself runs, but for a module of torch's own inside the wrapper.
+            for mark in (RAN_INSIDE,) if own and not self.of_torch(part, env, frame) else (RAN, RAN_INSIDE):
                 ran = env.get(f"{dotted(part)}{mark}")
                 before = isinstance(ran, Py) and isinstance(ran.const, int) and ran.const < node.lineno
                 if before and self.at.notebook.listens("late hook", frame):
@@ -267,6 +267,12 @@ class Misuse:
             if inner is None:
                 return
             part, own = inner, False
+
+    def of_torch(self, part: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is `nn.Linear(3, 3)` or the like, which is not compiled in place."""
+        value = self.at.expressions.again(part, env, frame)
+        theirs = is_stack(value) or (isinstance(value, Instance) and value.cls is None)
+        return theirs and self.is_plain_module(value) and f"{dotted(part)}{IN_PLACE}" not in env
 
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
         listens = self.at.notebook.listens
