@@ -326,3 +326,14 @@ def test_what_is_bound_before_it_is_read_is_not_asked_for(tmp_path: Path) -> Non
     assert new is not None
     assert "def train_step_loss(x, y, scale):" in new
     ran(new)
+
+
+def test_what_is_bound_again_before_it_is_read_is_not_given_back(tmp_path: Path) -> None:
+    body = FUNCTION.replace(
+        "    right = (logits",
+        "    if scale:\n        logits = model(x)\n        print(logits)\n    right = (model(x)",
+    )
+    new = fixed(HEAD + body, tmp_path / "m.py")
+    assert new is not None
+    assert "    return loss\n" in new
+    ran(new)

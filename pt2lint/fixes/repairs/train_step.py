@@ -541,20 +541,21 @@ def _names(
     if not set(inputs) <= sure:
         return None
     inside = {id(part) for one in taken for part in ast.walk(one)}
-    called_later = {
-        id(part)
-        for one in ast.walk(step)
-        if isinstance(one, ast.FunctionDef | ast.Lambda) and one is not step
-        for part in ast.walk(one)
-    }
-    last = taken[-1].end_lineno or 0
+    within_it = [one for one in ast.walk(step) if isinstance(one, ast.FunctionDef | ast.Lambda)]
+    whenever = (
+        within_it if looping else [one for one in within_it if one is not step]
+    )  # what may run at any time
     later = {
         name
-        for part in ast.walk(step)
+        for one in whenever
+        for part in ast.walk(one)
         if id(part) not in inside
-        and (looping or getattr(part, "lineno", 0) > last or id(part) in called_later)
         for name in _read_here(part)
     }
+    inner = path[-1][0]
+    later |= set(_needed(inner[inner.index(taken[-1]) + 1 :]))
+    for body, index in path[:-1]:
+        later |= set(_needed(body[index + 1 :]))
     # What a turn leaves to the next one is not what the loop binds at each.
     carried = {*later, *(set(inputs) - anew if looping else ())}
     outputs = [name for name in made if name in carried]
@@ -567,11 +568,19 @@ def _needed(statements: Iterable[ast.stmt], bound: frozenset[str] = frozenset())
     """The names that are read before the statements themselves surely bind them."""
     found: list[str] = []
     for one in statements:
+        heads: Sequence[ast.AST] = [one]
+        blocks: list[list[ast.stmt]] = []
+        within = bound
         if isinstance(one, ast.With):
-            found += [name for name in _read(one.items) if name not in bound]
-            found += _needed(one.body, bound.union(_bound(one.items)))
-        else:
-            found += [name for name in _read([one]) if name not in bound]
+            heads, blocks, within = one.items, [one.body], bound.union(_bound(one.items))
+        elif isinstance(one, ast.If | ast.While):
+            heads, blocks = [one.test], [one.body, one.orelse]
+        elif isinstance(one, ast.For):
+            heads, blocks, within = [one.iter], [one.body], bound.union(_bound([one.target]))
+            found += _needed(one.orelse, bound)
+        found += [name for name in _read(heads) if name not in bound]
+        for block in blocks:
+            found += _needed(block, within)
         bound |= _surely([one])
     return list(dict.fromkeys(found))
 
