@@ -558,6 +558,115 @@ def test_what_modules_take(tmp_path: Any) -> None:
     }
 
 
+def test_a_word_is_given_where_a_configuration_is_asked_for_one(tmp_path: Any) -> None:
+    path = tmp_path / "words_made_up.py"
+    path.write_text(
+        textwrap.dedent(
+            """
+            import dataclasses
+            import torch
+            from not_there import Serializable
+
+            ACTS = {"swish": torch.nn.SiLU, "gelu": torch.nn.GELU}
+            KINDS = ["rows", "columns"]
+
+            @dataclasses.dataclass
+            class Config(Serializable):
+                pooling: str = "mean"
+                dim: int = 512
+
+            class Asked(torch.nn.Module):
+                def __init__(self, cfg: Config):
+                    super().__init__()
+                    assert cfg.pooling == "me" + "an"
+                    self.layer = torch.nn.Linear(cfg.dim, 2)
+
+                def forward(self, x):
+                    return self.layer(x)
+
+            class Options(torch.nn.Module):
+                def __init__(self, config):
+                    super().__init__()
+                    self.act = ACTS[config.kind]()
+                    self.last = getattr(torch.nn.functional, config.hidden_act)
+                    if config.order not in KINDS:
+                        raise ValueError("no such order")
+
+                def forward(self, x):
+                    return self.last(self.act(x))
+
+            class Named(torch.nn.Module):
+                def __init__(self, kind, name: str, path: str = ""):
+                    super().__init__()
+                    self.act = ACTS[kind]()
+
+                def forward(self, x):
+                    return self.act(x)
+
+            class Stored(torch.nn.Module):
+                def __init__(self, save_name: str):
+                    super().__init__()
+
+                def forward(self, x):
+                    return x
+            """
+        )
+    )
+    found, said = made(path)
+    assert {*found} == {"Asked", "Options", "Named"}, said
+    assert "dim': 8" in found["Asked"]
+    assert found["Named"] == "made-up inputs: x float32[2, 8], kind=swish, name=name"
+    assert said["Stored"].startswith("to build it raised TypeError: no value for `save_name: str`")
+
+
+def test_a_dataclass_or_a_named_tuple_is_made_of_its_fields(tmp_path: Any) -> None:
+    path = tmp_path / "batches_made_up.py"
+    path.write_text(
+        textwrap.dedent(
+            """
+            from __future__ import annotations
+            import dataclasses
+            from typing import Any, NamedTuple
+            import torch
+
+            @dataclasses.dataclass
+            class Batch:
+                rows: torch.Tensor
+                labels: torch.LongTensor
+                paths: list[str]
+                mask: torch.BoolTensor | None = None
+                weights: torch.Tensor | None = None
+
+            class Pair(NamedTuple):
+                left: torch.Tensor
+                right: torch.Tensor
+
+            class Net(torch.nn.Module):
+                def __init__(self, dim: int):
+                    super().__init__()
+                    self.layer = torch.nn.Linear(dim, 4)
+
+                def forward(self, batch: Batch | Pair):
+                    assert isinstance(batch, Batch) and batch.weights is None
+                    return torch.nn.functional.cross_entropy(self.layer(batch.rows), batch.labels) * batch.mask
+
+            class Adds(torch.nn.Module):
+                def forward(self, pair: Pair):
+                    assert isinstance(pair, Pair)
+                    return pair.left + pair.right
+            """
+        )
+    )
+    assert made(path) == (
+        {
+            "Adds": "made-up inputs: pair.left float32[2, 8], pair.right float32[2, 8]",
+            "Net": "made-up inputs: batch.rows float32[2, 8], batch.labels int64[2], batch.paths None, "
+            "batch.mask bool[2, 5], batch.weights None, dim=8",
+        },
+        {},
+    )
+
+
 def test_what_has_its_inputs_is_built_small_where_they_run(tmp_path: Any) -> None:
     from pt2lint.dynamic.child.inputs import from_file
 

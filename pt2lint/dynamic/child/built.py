@@ -37,7 +37,7 @@ MOST_FOLDERS = 1000
 SECONDS = 3.0
 SKIPPED = "__pycache__ build data dataset datasets dist node_modules site-packages venv wandb".split()
 # Values of required constructor arguments by name; the first pattern that fits.
-NAMED = [
+NAMED: list[tuple[str, Any]] = [
     (r"head_dim|dim_head|head_size|d_head", 4),
     (r"heads?$", 2),
     (r"(layers?|depth|blocks?|block_num)$", 2),
@@ -53,6 +53,7 @@ NAMED = [
     (r"(image|img)_?size|resolution", 32),
     (r"patch", 8),
     (r"(in_channels|channels_in|in_ch)", 3),
+    (r"(^|_)act(ivation)?(_?(fn|func|function|type))?$", "relu"),
     (r"sample_rate|sampling_rate", 16),
     (r"dropout|(^|_)(drop|p|eps|epsilon|rate|probs?|probability)($|_)", 0.1),
     (r"(len|length|context|block_size|positions)", 16),
@@ -60,6 +61,8 @@ NAMED = [
 # Usual words by name, and numbers that are tried where an error names the argument ("depth should be 6n+4").
 WORDS = [("padding_mode", "zeros"), ("act", "relu"), ("reduction", "mean")]
 NUMBERS = (10, 1, 3, 4, 12, 20)
+# What only says what a thing is called, and not where something is kept.
+LABEL = re.compile(r"^(?!.*(file|path|dir|log|save|out|cache|model|data))(\w+_)?(name|prefix|key|tag)$")
 MODULE = re.compile(  # names of parameters that take a module
     r"^(fn|func|function|module|net|network|model|backbone|encoder|decoder|extractor|attention|attn|sublayer)$"
 )
@@ -87,11 +90,13 @@ def given_back(*args: Any, **kwargs: Any) -> Any:
 
 class Arguments:
     """What a class is built with at a width; `configs` are the stand-ins among it, which learn what they are asked;
-    `known` is what the project gives it."""
+    `known` is what the project gives it; `behind` the classes of configurations that cannot be made, as a package is
+    missing that they are made of."""
 
     def __init__(self, cls: Any, width: int, small: bool, known: Mapping[str, Any] | None = None) -> None:
         self.cls, self.width, self.small, self.known = cls, width, small, known or {}
         self.configs: list[Any] = []
+        self.behind: list[Any] = []
         self.values = self.of(cls, 0)
 
     def of(self, cls: Any, depth: int) -> dict[str, Any]:
@@ -129,7 +134,7 @@ class Arguments:
             with contextlib.suppress(AttributeError):
                 kind = functools.reduce(getattr, kind.split("."), inspect.getmodule(cls))
         if name_behind(kind):
-            kind = parameter.empty
+            self.behind, kind = [*self.behind, kind], parameter.empty
         if re.fullmatch(r"(torch\.)?(FloatTensor|Tensor|tensor)", text) or use is torch.Tensor:
             return torch.ones(self.width, self.width)
         if isinstance(use, str) and re.search(r"^$|\bstr\b", text):
@@ -148,6 +153,8 @@ class Arguments:
             return next(iter(kind))
         if not text and CONFIGURATION.match(name):
             kind = getattr(cls, "config_class", None) or _configuration_for(cls, name) or kind
+            if name_behind(kind):
+                self.behind, kind = [*self.behind, kind], parameter.empty
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
         if own and depth < 2 and kind is not torch.nn.Module:
             return kind(**self.of(kind, depth + 1))
@@ -184,6 +191,8 @@ class Arguments:
             return None
         if text == "str" and (usual := next((word for part, word in WORDS if part in name), None)):
             return usual
+        if text == "str" and LABEL.match(name):
+            return name
         if "str" in text or (text and not re.search(r"int|float|^$", text)):
             raise TypeError(f"no value for `{name}: {text}`")
         return 0.5 if text == "float" else named_value(name, self.width)
@@ -306,7 +315,11 @@ class Arguments:
         return True
 
     def _known(self, name: str, beside: dict[str, Any]) -> Any:
-        """The project's value for a name: of the places that have it, that which has most of the other names."""
+        """The project's value for a name: that of the class which the stand-in is for; of the places that have it, that
+        which has most of the other names."""
+        for base in (base for each in self.behind for base in each.__mro__):
+            if type(kept := vars(base).get(name)) in (bool, float, int, str):
+                return smaller(name, kept, self.width) if self.small else kept
         having = [
             values for values in project_values(inspect.getsourcefile(self.cls) or "") if name in values
         ]
@@ -315,6 +328,8 @@ class Arguments:
             return smaller(name, known, self.width) if self.small else known
         if name == "shape":
             return (self.width,)
+        if word := _words_of(self.cls).get(name):
+            return word
         if re.match(r"(is|use|has|with|do|no|return|output)_", name):
             return False
         return named_value(name, self.width)
@@ -411,7 +426,7 @@ def _uses(cls: Any) -> dict[str, Any]:
     seen: dict[str, Any] = {name: 2 for node in ast.walk(_tree(cls)) for name in _gone_through(node)}
     words: dict[str, str] = {}
     for node in ast.walk(_tree(cls)):
-        for name, word in compared(node):
+        for name, word in (*compared(node), *tabled(node, cls)):
             words.setdefault(name, word)
     seen.update(words)
     seen.update(dict.fromkeys(called, Passed))
@@ -558,6 +573,30 @@ def compared(node: ast.AST) -> Iterator[tuple[str, str]]:
         for each in getattr(node.comparators[0], "elts", node.comparators[:1]):
             if isinstance(each, ast.Constant) and isinstance(each.value, str):
                 yield ast.unparse(node.left), each.value
+
+
+def tabled(node: ast.AST, cls: Any) -> Iterator[tuple[str, str]]:
+    """A name with the first word of a table of the module that it is looked up in: `ACTS[kind]`, or `in ACTS`."""
+    table, key = None, None
+    if isinstance(node, ast.Subscript):
+        table, key = node.value, node.slice
+    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        table, key = node.comparators[0], node.left
+    if isinstance(table, ast.Name) and isinstance(key, (ast.Name, ast.Attribute)):
+        words = vars(inspect.getmodule(cls) or cls).get(table.id)
+        first = next(iter(words), None) if isinstance(words, (dict, list, tuple)) else None
+        if isinstance(first, str):
+            yield ast.unparse(key), first
+
+
+@functools.cache
+def _words_of(cls: Any) -> dict[str, str]:
+    """Words for what a class's module asks of configurations: `config.kind == "rows"`, `ACTS[config.act]`."""
+    found: dict[str, str] = {}
+    for node in ast.walk(_tree(inspect.getmodule(cls))):
+        for name, word in (*compared(node), *tabled(node, cls)):
+            found.setdefault(name.rpartition(".")[2], word)
+    return found
 
 
 def _gone_through(node: ast.AST) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import inspect
 import keyword
@@ -19,6 +20,7 @@ import re
 import sys
 import time
 import types
+import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -355,13 +357,16 @@ def made_for(
     hints = Hints(takes)
     places = hints.places()
     known = functools.partial(size_by_name, module, built)
-    parts = [part for each in parameters for part in parts_of(each, hints, also)]
+    parts = [part for each in parameters for part in parts_of(each, hints, also, takes)]
     free = list(dict.fromkeys([WIDTH, *(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6])]))
 
     def call(values: Sequence[Any]) -> Any:
         whole: dict[str, Any] = {}
         for part, value in zip(parts, values):  # noqa: B905 -- Python 3.9
             part.put(value, whole)
+        for part in parts:
+            if part.fields and type(whole[part.parameter.name]) is dict:
+                whole[part.parameter.name] = part.fields[0](**whole[part.parameter.name])
         by_name = {p.name: whole[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in also}
         return tuple(whole[p.name] for p in parameters if p.name not in by_name), by_name
 
@@ -380,8 +385,9 @@ def made_for(
         found = [*candidates(part.alone(), layers, shapes, [*shaped])]
         if part.word is None and parameter.name in hints.several:
             found += [[each, each] for each in found if isinstance(each, torch.Tensor)]
-        may_be_none = re.search(r"\bNone\b|\bOptional\b", annotation_text(parameter))
-        optional = parameter.default is not parameter.empty or may_be_none
+        of = part.alone() if part.fields else parameter
+        may_be_none = re.search(r"\bNone\b|\bOptional\b", annotation_text(of))
+        optional = of.default is not of.empty or may_be_none or (part.fields and not found)
         return [*found, *([None] if optional and parameter.name not in also else [])]
 
     choices = [values(part) for part in parts]
@@ -410,10 +416,13 @@ def made_for(
 
 class Part:
     """What a value is made up for: a parameter, or of one that is asked for words, by `kind`, the value of a word: in
-    a dictionary, in each dictionary of a list, in an object, in a tuple that is taken apart."""
+    a dictionary, in each dictionary of a list, in an object, in a tuple that is taken apart; or one of the `fields` of
+    a class, which comes first among them."""
 
-    def __init__(self, parameter: inspect.Parameter, word: str | None = None, kind: str = "") -> None:
-        self.parameter, self.word, self.kind = parameter, word, kind
+    def __init__(
+        self, parameter: inspect.Parameter, word: str | None = None, kind: str = "", fields: Any = ()
+    ) -> None:
+        self.parameter, self.word, self.kind, self.fields = parameter, word, kind, fields
 
     def __str__(self) -> str:
         form = {"dict": "{}['{}']", "list": "{}[...]['{}']", "object": "{}.{}", "tuple": "{}: {}"}.get(
@@ -425,6 +434,8 @@ class Part:
         """The parameter that a function of this value alone would have."""
         if self.word is None:
             return self.parameter
+        if self.fields:
+            return inspect.signature(self.fields[0]).parameters[self.word]
         name = self.word if self.word.isidentifier() and not keyword.iskeyword(self.word) else "value"
         return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -433,7 +444,7 @@ class Part:
         name = self.parameter.name
         if self.word is None:
             whole[name] = value
-        elif self.kind == "dict":
+        elif self.kind == "dict" or self.fields:
             whole.setdefault(name, {})[self.word] = value
         elif self.kind == "list":
             for each in whole.setdefault(name, [{} for _ in range(BATCH)]):
@@ -444,15 +455,37 @@ class Part:
             setattr(whole.setdefault(name, types.SimpleNamespace()), self.word, value)
 
 
-def parts_of(parameter: inspect.Parameter, hints: Hints, also: dict[str, Any]) -> list[Part]:
-    """The parts of a parameter: itself, or what it is asked for, where that is what no tensor has."""
+def parts_of(
+    parameter: inspect.Parameter, hints: Hints, also: dict[str, Any], function: Callable[..., Any]
+) -> list[Part]:
+    """The parts of a parameter: itself, what it is asked for, where that is what no tensor has, or the fields of the
+    class that its annotation names."""
     name, text = parameter.name, annotation_text(parameter)
+    if parameter.default is parameter.empty and (fields := fields_of(parameter, function, hints)):
+        return [Part(parameter, word, "object", fields) for word in fields[1:]]
     if parameter.default is parameter.empty and name not in hints.called and name not in also:
         ways = {"list": hints.each, "dict": hints.asked, "object": hints.attributes, "tuple": hints.items}
         for kind, asked in ways.items():
             if name in asked and (not text or kind in text.lower()):
                 return [Part(parameter, word, kind) for word in asked[name]]
     return [Part(parameter)]
+
+
+def fields_of(parameter: inspect.Parameter, function: Callable[..., Any], hints: Hints) -> list[Any]:
+    """The first dataclass or named tuple of an annotation, with its fields that have to be given, or are asked for."""
+    kind, known = parameter.annotation, getattr(function, "__globals__", {})
+    if isinstance(kind, str):
+        kinds = [known.get(each) for each in re.findall(r"\w+", kind)]
+    else:
+        kinds = [kind, *typing.get_args(kind)]
+    for each in kinds:
+        if not isinstance(each, type) or name_behind(each):
+            continue
+        if dataclasses.is_dataclass(each) or hasattr(each, "_fields"):
+            asked = hints.attributes.get(parameter.name, {})
+            fields = inspect.signature(each).parameters.values()
+            return [each, *(p.name for p in fields if p.default is p.empty or p.name in asked)]
+    return []
 
 
 def size_by_name(module: torch.nn.Module | None, built: dict[str, Any], name: str) -> int | None:

@@ -208,10 +208,10 @@ class Search:
 
     def runs(self, function: Callable[..., Any], picked: Picked, fakes: Any = None) -> BaseException | None:
         """What a call raises, perhaps on fake tensors; None where it comes back."""
-        args, kwargs = cloned(self.call(picked))
-        if fakes is not None:
-            args, kwargs = mapped(fakes.from_tensor, args), mapped(fakes.from_tensor, kwargs)
         try:
+            args, kwargs = cloned(self.call(picked))
+            if fakes is not None:
+                args, kwargs = mapped(fakes.from_tensor, args), mapped(fakes.from_tensor, kwargs)
             with as_before(), torch.no_grad(), fakes or contextlib.nullcontext():
                 function(*args, **kwargs)
         except (Exception, SystemExit) as error:
