@@ -169,6 +169,10 @@ def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch
         "p.add_argument('--hidden-size', type=int, default=512)\np.add_argument('--kind', default='gelu')\n"
     )
     (tmp_path / "sizes.json").write_text('{"model": {"kernel_sizes": [3, 5]}}')
+    (tmp_path / "net.yaml").write_text(
+        "# a comment: 1\nmodel:\n  norm: layer  # of them\n  pool_sizes: [2, 1]\n  biased: True\n"
+        "  eps: 1.0e-5\n  path: ${root}/x\n  none: null\n"
+    )
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "beside_made_up.py").write_text("SCALE = 2\n")
     (tmp_path / "core" / "net_made_up.py").write_text(
@@ -178,6 +182,8 @@ def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch
         "        super().__init__()\n"
         "        self.configs = configs\n"
         "        assert configs.kind == 'gelu' and len(configs.kernel_sizes) == 2\n"
+        "        assert (configs.norm, configs.pool_sizes, configs.eps) == ('layer', [2, 1], 1e-5)\n"
+        "        assert configs.biased is True and configs.none is None\n"
         "        self.layer = nn.Linear(configs.hidden_size, 3)\n"
         "    def forward(self, x):\n"
         "        return self.layer(x) * SCALE * self.configs.factor\n"
@@ -194,7 +200,8 @@ def test_a_configuration_has_what_the_code_asks_of_it(tmp_path: Any, monkeypatch
     found, _ = made(tmp_path / "core" / "net_made_up.py")
     assert found == {
         "Net": "made-up inputs: x float32[2, 8], "
-        "configs={'kind': 'gelu', 'kernel_sizes': [3, 5], 'hidden_size': 8, 'factor': 8}",
+        "configs={'kind': 'gelu', 'kernel_sizes': [3, 5], 'norm': 'layer', 'pool_sizes': [2, 1], 'eps': 1e-05, "
+        "'biased': True, 'none': None, 'hidden_size': 8, 'factor': 8}",
         "Words": "made-up inputs: x float32[2, 8], x_lengths int64[2], depths=(2, 2), cfg={'dim': 8}",
     }
 

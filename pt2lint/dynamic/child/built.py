@@ -1,7 +1,7 @@
 """Arguments for the constructors of modules: small sizes by names and annotations, and stand-ins for configurations.
 
 What the code asks of a configuration it is given when it asks: the value that the project has for this name (defaults
-of its command line, its JSON files, dictionaries beside the module), else a small one.
+of its command line, its JSON and YAML files, dictionaries beside the module), else a small one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ NAMED: list[tuple[str, Any]] = [
     (r"(image|img)_?size|resolution", 32),
     (r"patch", 8),
     (r"(in_channels|channels_in|in_ch)", 3),
-    (r"(^|_)act(ivation)?(_?(fn|func|function|type))?$", "relu"),
+    (r"^(?!n_|num|dim)(\w+_)?act(ivation)?(_?(fn|func|function|type))?$", "relu"),
     (r"sample_rate|sampling_rate", 16),
     (r"dropout|(^|_)(drop|p|eps|epsilon|rate|probs?|probability)($|_)", 0.1),
     (r"(len|length|context|block_size|positions)", 16),
@@ -195,7 +195,8 @@ class Arguments:
             return name
         if "str" in text or (text and not re.search(r"int|float|^$", text)):
             raise TypeError(f"no value for `{name}: {text}`")
-        return 0.5 if text == "float" else named_value(name, self.width)
+        value = 0.5 if text == "float" else named_value(name, self.width)
+        return self.width if text and isinstance(value, str) else value
 
     def build(self) -> Any:
         """An instance of the class; whatever the class raises is raised."""
@@ -625,14 +626,14 @@ def project_values(path: str) -> list[dict[str, Any]]:
         if left < 0:
             break
         with contextlib.suppress(ValueError, SyntaxError, RecursionError):
-            values = _values_of_json(text) if place.endswith(".json") else _values_of_program(text)
-            found += filter(None, values)
+            read = {".json": _values_of_json, ".py": _values_of_program}
+            found += filter(None, read.get(os.path.splitext(place)[1], _values_of_yaml)(text))
     return found
 
 
 def _places(folders: list[str]) -> Iterator[str]:
-    """The programs in the folders, and the JSON files in and below them, each once: those of a folder before what lies
-    deeper. Many JSON files in one folder are data."""
+    """The programs in the folders, and the JSON and YAML files in and below them, each once: those of a folder before
+    what lies deeper. Many of these in one folder are data."""
     walked: set[str] = set()
     allowance = Allowance(SECONDS)
     for top in folders:
@@ -651,7 +652,7 @@ def _places(folders: list[str]) -> Iterator[str]:
                 continue
             programs = [entry.path for entry in entries if folder == top and entry.name.endswith(".py")]
             yield from programs[:MOST_FILES]
-            files = [entry.path for entry in entries if entry.name.endswith(".json")]
+            files = [entry.path for entry in entries if entry.name.endswith((".json", ".yaml", ".yml"))]
             yield from files if len(files) <= MOST_FILES else ()
             pending += [
                 entry.path
@@ -679,6 +680,21 @@ def _values_of_json(text: str) -> list[dict[str, Any]]:
         return []
     inner = [each for each in data.values() if isinstance(each, dict)]
     return [{key: each for group in (*inner, data) for key, each in group.items()}]
+
+
+def _values_of_yaml(text: str) -> list[dict[str, Any]]:
+    """Numbers, words and lists of these that stand behind a name in its line: all that can be told without YAML."""
+    found: dict[str, Any] = {}
+    for name, value in re.findall(r"(?m)^[ \t]*(?:- )?(\w+):[ \t]+([^\s#][^#\n]*)", text):
+        word = value.strip().strip("\"'")
+        if word.lower() in ("true", "false"):
+            found[name] = word.lower() == "true"
+        elif re.fullmatch(r"[A-Za-z][\w.-]*", word):
+            found[name] = None if word == "null" else word
+        else:
+            with contextlib.suppress(ValueError, SyntaxError):
+                found[name] = ast.literal_eval(word)
+    return [found]
 
 
 def _values_of_program(text: str) -> list[dict[str, Any]]:
