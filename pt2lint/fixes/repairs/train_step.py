@@ -164,7 +164,7 @@ def _fix(function: FunctionCode, step: _Step, line: int, trains: bool) -> Fix | 
         edits.append(replace(file.edit(_call(step, part), part.statements[0], last), end_column=end))
     which = " and ".join(f"`{name}`" for name in names)
     one = len(names) == 1
-    steps = len([part for part in parts if not part.outputs])
+    steps = any(not part.outputs for part in parts)
     what = (
         "computes the loss" + (" and the optimizer's step" if steps else "")
         if trains
@@ -359,11 +359,11 @@ def _steps(function: FunctionCode, step: _Step) -> Iterator[_Part]:
     for line in sorted(lines):
         path = _path(step.node, line, lambda one: isinstance(one, ast.Expr))
         one = _at(path[-1]) if path is not None else None
-        if path is None or not isinstance(one, ast.Expr) or not isinstance(one.value, ast.Call):
+        if path is None or one is None:
             continue
-        callee, owner = one.value.func, _text(step, one)[: -len(".step()")]
-        plain = isinstance(callee, ast.Attribute) and re.fullmatch(r"[\w.]+", owner)
-        if plain and _text(step, one) == f"{owner}.step()" and _stands_alone(step, (one,), path):
+        plain = re.fullmatch(r"([\w.]+)\.step\(\)", _text(step, one))
+        if plain and _stands_alone(step, (one,), path):
+            owner = plain[1]
             if owner in found:
                 return  # which of them is reached is not looked into
             found[owner] = one, path
@@ -541,10 +541,12 @@ def _names(
     if not set(inputs) <= sure:
         return None
     inside = {id(part) for one in taken for part in ast.walk(one)}
-    within_it = [one for one in ast.walk(step) if isinstance(one, ast.FunctionDef | ast.Lambda)]
-    whenever = (
-        within_it if looping else [one for one in within_it if one is not step]
-    )  # what may run at any time
+    # What may run at any time.
+    whenever = [
+        one
+        for one in ast.walk(step)
+        if isinstance(one, ast.FunctionDef | ast.Lambda) and (looping or one is not step)
+    ]
     later = {
         name
         for one in whenever
