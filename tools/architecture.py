@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -40,27 +41,29 @@ def modules() -> Iterator[tuple[str, Path]]:
             yield ".".join((package, *(p for p in parts if p != "__init__"))), path
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache  # to read them all takes seconds, and the tests ask more than once
+def imported(path: Path) -> tuple[str, ...]:
     """The modules of the package that a file imports, wherever in it, less those imported for types alone."""
+    found: list[str] = []
     rest: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while rest:
         node = rest.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             rest += node.orelse
             continue
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "pt2lint")
+            found += (alias.name for alias in node.names if alias.name.split(".")[0] == "pt2lint")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "pt2lint":
-            for alias in node.names:
-                yield f"{node.module}.{alias.name}"
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "importlib.import_module" and node.args:
-            text = ast.unparse(node.args[0])
-            found = re.match(r"f?'(pt2lint[\w.]*)", text)
-            if found:
-                yield found[1].rstrip(".")
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module" and node.args:
+            named = re.match(r"f?'(pt2lint[\w.]*)", ast.unparse(node.args[0]))
+            if named:
+                found.append(named[1].rstrip("."))
         rest += ast.iter_child_nodes(node)
+    return tuple(found)
 
 
+@cache
 def box(module: str) -> str:
     """The box that a module, or a name in one, stands in."""
     if module.startswith(DATA):
@@ -77,12 +80,8 @@ def box(module: str) -> str:
 
 
 def arrows() -> set[tuple[str, str]]:
-    return {
-        (box(name), box(other))
-        for name, path in modules()
-        for other in imported(path)
-        if box(name) != box(other)
-    }
+    found = {(box(name), box(other)) for name, path in modules() for other in imported(path)}
+    return {(a, b) for a, b in found if a != b}
 
 
 def picture() -> str:
