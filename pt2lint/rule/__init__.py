@@ -76,6 +76,7 @@ class FunctionCode:
     )
     indent: str = ""  # of a block of the file, "" where it has none
     breaks: frozenset[Range] = frozenset()  # where rules are told that the graph breaks
+    broken: Callable[[], set[int]] = set  # the lines where they say so
     # Functions of any file that Dynamo leaves to Python, by path and first line: a break stands in a loop there.
     left: Container[tuple[str, int]] = ()
     # Those that a break cuts in two, or what they call, with the line of their own first such break: no part of their

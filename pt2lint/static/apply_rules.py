@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ from pt2lint.static.source.nodes import Unit
 
 if TYPE_CHECKING:
     from pt2lint.op import Op
-    from pt2lint.rule import Rule
+    from pt2lint.rule import FunctionCode, Rule
     from pt2lint.rule.written import Shelf
 
 Place = tuple[str, int]
@@ -62,6 +64,7 @@ def findings_in(
         code = FunctionCode(module.path, text, first, tuple(ops), target, module.imports, module.import_line)
         code.functions, code.source, code.indent = module.functions, module.text, module.indent
         code.breaks = frozenset(op.range for rule, op in wanted if issubclass(rule, GraphBreak))
+        code.broken = partial(_broken, code, wanted, listening)
         code.left, code.cut, code.ends, code.shelf = left, cut, ends, shelf
         code.file_tree = module.tree if len(module.text) < SMALL else None
         code.kinds = partial(kinds, (first, last)) if kinds is not None else None
@@ -99,6 +102,27 @@ def findings_in(
                     if same not in told and not any(_has(module, fix) for fix in f.fixes):
                         told.add(same)
                         yield f
+
+
+def _broken(code: FunctionCode, wanted: Iterable[tuple[type[Rule], Op]], listening: Listeners) -> set[int]:
+    """The lines of the function where the graph breaks: where rules of breaks report, however an operation is called;
+    what no rule that runs listens to breaks as it was measured."""
+    from pt2lint.rule import EFFORT, GraphBreak, breaks_on, measured
+    from pt2lint.rule.tree import effort
+
+    known = measured()[1]
+    unheard = (op for op in code.ops if op.name in known and op.name not in listening)
+    found = {op.line for op in unheard if breaks_on(op.name, code.target, op.whole)}
+    bare = copy(code)  # with the trees that are parsed
+    bare.effort, bare.memo = 0, {}  # no fixes
+    for rule, op in wanted:
+        if op.line not in found and issubclass(rule, GraphBreak):
+            with suppress(Exception), effort(EFFORT):  # it fails once more where it is reported
+                instance, node = rule(bare), bare.node_at(op.range)
+                if node is not None and instance.concerns(op):
+                    instance.check(node, op)
+                    found |= {op.line} if instance.findings else set()
+    return found
 
 
 def _left(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator[Place]:

@@ -337,3 +337,15 @@ def test_what_is_bound_again_before_it_is_read_is_not_given_back(tmp_path: Path)
     assert new is not None
     assert "    return loss\n" in new
     ran(new)
+
+
+def test_what_breaks_only_with_other_arguments_moves_along(tmp_path: Path) -> None:
+    body = FUNCTION.replace(
+        "    logits = model(x)\n",
+        "    k = int(scale)\n    wanted = torch.nn.functional.one_hot(y, 3).clamp(0, k)\n"
+        "    x = torch.where(x > 9, x.clamp(-9.0, 9.0), x) + wanted.sum()\n    logits = model(x)\n",
+    )
+    new = fixed(HEAD + body, tmp_path / "m.py")
+    assert new is not None
+    assert "def train_step_loss(x, y, scale):\n    k = int(scale)\n" in new
+    ran(new)

@@ -14,7 +14,7 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import File, file_of, first_line, placed_in, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
-from pt2lint.rule import FunctionCode, breaks_on, measured
+from pt2lint.rule import FunctionCode
 
 BACKWARD = ("call torch.Tensor.backward", "call torch.autograd.backward")
 # What a program does around a step, and nothing else helps in compiled code.
@@ -329,10 +329,7 @@ def _text(step: _Step, node: ast.AST) -> str:
 
 def _parts(function: FunctionCode, step: _Step, trains: bool) -> list[_Part]:
     """What moves, each with a name; nothing where one of them cannot."""
-    known = measured()[1]
-    breaking = {
-        op.line for op in function.ops if op.name in known and breaks_on(op.name, function.target, op.whole)
-    }
+    breaking = function.broken()
     a = step.node.args
     if a.vararg or a.kwarg:
         return []
