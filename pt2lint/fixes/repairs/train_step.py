@@ -534,7 +534,8 @@ def _names(
         sure |= _surely(before)
     local = ({*parameters, *_bound([step])} | {n for one in step.body for n in _imported(one)}) - shared
     made, needed = _bound(taken), _needed(taken)
-    inputs = [name for name in needed if name in local]
+    # In the order of the step's own parameters, then as they are read.
+    inputs = [name for name in dict.fromkeys([*parameters, *needed]) if name in needed and name in local]
     if not set(inputs) <= sure:
         return None
     inside = {id(part) for one in taken for part in ast.walk(one)}
