@@ -97,6 +97,7 @@ ROLES = {
     "reads the environment": "a library that reads the environment when it is imported",
     "reads a variable of the environment": "gives a text that nobody may have set, or its second argument",
     "property": "a decorator that makes a method an attribute",
+    "property kept": "such a decorator, under which the method runs once and the object keeps what it returns",
     "static method": "a decorator",
     "class method": "a decorator",
     "enumeration": "a class whose members are constants",

@@ -268,6 +268,7 @@ LIBRARIES = (
             "caches": ("functools.lru_cache", "functools.cache"),
             "stands for": ("functools.wraps",),
             "property": ("functools.cached_property",),
+            "property kept": ("functools.cached_property",),
         },
         handlers={
             "functools.partial": partial,

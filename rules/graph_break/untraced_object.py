@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from math import inf
 from types import MappingProxyType
@@ -32,8 +33,10 @@ SAYS = MappingProxyType(
         ),
         "operator": "{code} applies an operator to a tensor and a `{what}`, which Dynamo does not trace",
         "text": "{code} calls a text's method of a member of an enumeration, which Dynamo does not trace",
+        "kept": "{code} is a `cached_property`, which Python up to 3.11 computes under a lock",
     }
 )
+LOCKED = sys.version_info < (3, 12)  # whether `functools.cached_property` has a lock
 # The first torch on which each breaks, and the first on which it does so no more.
 STILL = (inf, 0)
 ANY = (0, 0), STILL
@@ -83,7 +86,23 @@ INSTEAD = MappingProxyType(
             "tensor out of the object first"
         ),
         "text": "Ask the member's value: `member.value.startswith(...)` is traced",
+        "kept": (
+            "Read it once before compiled code does, as where the object is made (`self.{what}`): from then on it is "
+            "an attribute like others; or compute it in `__init__`"
+        ),
     }
+)
+
+
+KEPT = (
+    "from functools import cached_property\nclass M(torch.nn.Module):\n    def __init__(self):\n"
+    "        super().__init__()\n    @cached_property\n    def scale(self):\n        return torch.arange(4) + 1\n"
+    "    def forward(self, x, m, i):\n        return x.sin() * self.scale\nf = M()"
+)
+KEPT_BY_MADE = (
+    "import functools\nclass Sizes:\n    n = 2\n    @functools.cached_property\n    def half(self):\n"
+    "        return self.n / 2\n    @functools.cached_property\n    def double(self):\n        return self.half * 4\n"
+    "def f(x, m, i):\n    return x.sin() * Sizes().double"
 )
 
 
@@ -116,6 +135,8 @@ class UntracedObject(GraphBreak):
       by name;
     - apply a `torch.autograd.Function` whose `forward` marks the one tensor that it returns as not differentiable
       where a gradient is wanted: it ends with an `AssertionError`;
+    - read a `functools.cached_property` for the first time on Python 3.10 and 3.11, which compute it under a lock: the
+      function that reads it is left to Python, at later calls too (GB0142). From Python 3.12 on there is none;
     - run a function under `torch.library.custom_op`: it asks the operator's fake (`register_fake`) what shapes come
       out, and compiling raises where there is none. Kernels that are registered for devices do not help, and an
       operator that returns nothing needs none.
@@ -156,7 +177,7 @@ class UntracedObject(GraphBreak):
     2.15, and `mark_dirty` on 2.13 and 2.15 (on 2.6 and 2.9 it stays in the graph). `mark_non_differentiable` and a
     look into a member's text on 2.6 to 2.15, and so are operators without a fake; a position in a list on 2.9
     (where it is a graph break) and 2.13, no more on 2.15, and so is `del ctx.inputs`. Objects in order and decorated
-    methods break on 2.6 to 2.13, no more on 2.15.
+    methods break on 2.6 to 2.13, no more on 2.15; a `cached_property` on 2.6 to 2.15.
     """
 
     code = "PTB196"
@@ -175,6 +196,7 @@ class UntracedObject(GraphBreak):
         "GB0055",
         "GB4411",
         "GB0139",
+        "GB0142",
     )
 
     INVALID = (
@@ -249,8 +271,11 @@ class UntracedObject(GraphBreak):
         "def other(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
         "@other.register_fake\ndef _(x):\n    return torch.empty_like(x)\n"
         "def f(x, m, i):\n    return kernel(other(x)) + 1",
+        *((KEPT_BY_MADE,) if LOCKED else ()),
     )
     VALID = (
+        KEPT.replace("super().__init__()", "super().__init__()\n        self.scale"),
+        KEPT.replace("super().__init__()", "super().__init__()\n        self.scale = 2"),
         "@torch.library.custom_op('pt2lint_case::fill', mutates_args=('x',))\n"
         "def fill(x: torch.Tensor) -> None:\n    x.fill_(2)\n"
         "def f(x, m, i):\n    y = x * 2\n    fill(y)\n    return y + 1",
@@ -308,6 +333,11 @@ class UntracedObject(GraphBreak):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.how, self.what = op.detail("how"), op.detail("what")
         first, after = VERSIONS.get(self.how, ANY)
+        if (
+            self.how == "kept"
+        ):  # the lock is held in a `with` of Python's own, which the function costs that reads
+            op = op._replace(inside=op.inside or "with")
+            after = STILL if LOCKED else first
         if first <= self.function.target < after:
             self.breaks(node, op, SAYS[self.how].replace("{what}", self.what))
 

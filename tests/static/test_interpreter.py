@@ -13,7 +13,7 @@ from pt2lint.said import plain
 from pt2lint.static.engine import lint
 from pt2lint.static.interpret import Interpreter
 from pt2lint.static.source.project import Project
-from tests.linting import headed
+from tests.linting import announced, findings, headed
 
 LISTENED = frozenset(
     [
@@ -872,6 +872,57 @@ def test_a_tensor_with_what_may_be_an_object_may_make_an_object(tmp_path):
     path.write_text(textwrap.dedent(code))
     found = [one.line for one in lint([str(path)]).findings if one.code == "PTB196"]
     assert found == [21]
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_a_property_that_python_computes_under_a_lock(monkeypatch: pytest.MonkeyPatch, locked: bool) -> None:
+    """A `cached_property` that compiled code reads first, on Python up to 3.11 alone."""
+    monkeypatch.setattr("pt2lint.rules.graph_break.untraced_object.LOCKED", locked)
+    source = """
+import torch
+from functools import cached_property
+
+class Vocabulary:
+    @cached_property
+    def ids(self):
+        return [3, 4]
+    @cached_property
+    def first(self):
+        return self.ids[0]
+    @cached_property
+    def size(self):
+        return 9
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = Vocabulary()
+        self.kept = 4
+
+    @cached_property
+    def mask(self):
+        return torch.ones(4)
+
+    @cached_property
+    def kept(self):
+        return 3
+
+    def rows(self, x):
+        return x[:, self.words.first]  # PTB196
+
+    def forward(self, x: torch.Tensor):
+        x = self.rows(x.sin() * self.mask)  # PTB196
+        return x * self.words.size * self.kept
+
+def main():
+    net = Net()
+    print(net.words.size)
+    torch.compile(net)(torch.ones(4, 4))
+"""
+    found = findings(source, select=("PTB196",))
+    assert [(one.line, one.code, one.severity) for one in found] == [
+        (line, code, "error") for line, code in announced(source) if locked
+    ]
 
 
 def test_what_a_data_class_does_when_it_is_made() -> None:

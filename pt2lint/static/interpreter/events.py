@@ -33,7 +33,7 @@ EVENTS = {
     "where those of a module that torch.compile wrapped are the keys, or by an element of an array",
     "indexed": "(node, owner, index, env, frame): traced code reads an element of a list, a tuple or a list of modules",
     "looked_for": "(owner, name, node, frame): traced code reads an attribute of an object whose class assigns "
-    "`__getattr__`, or has a `__getattribute__` of its own",
+    "`__getattr__`, has a `__getattribute__` of its own, or decorates a method of that name",
     "asserted": "(node, asked, value, frame): an `assert` is run, and the graph asserts `value`, of its expression "
     "`asked`: all that it tests, or the last of several conditions",
     "read_through": "(module, classes): all that runs in a linted file was followed",

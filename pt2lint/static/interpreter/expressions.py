@@ -216,12 +216,12 @@ class Expressions:
     def _attribute_of_instance(self, owner: Instance, name: str, node: ast.expr, frame: Frame) -> Value:
         if owner.external and self.at.notebook.listens(f"get {owner.external}.{name}", frame):
             self.at.notebook.note(node, f"get {owner.external}.{name}", frame)
-        looks = owner.cls is not None and (
-            "__getattr__" in owner.cls.attributes or "__getattribute__" in owner.cls.methods
-        )
-        if looks and frame.region:
-            for hear in self.at.events.looked_for:
-                hear(owner, name, node, frame)
+        if frame.region and owner.cls is not None:
+            method = self.at.classes.find_method(owner.cls, name)
+            looks = "__getattr__" in owner.cls.attributes or "__getattribute__" in owner.cls.methods
+            if looks or (method is not None and method[1].decorator_list):
+                for hear in self.at.events.looked_for:
+                    hear(owner, name, node, frame)
         return self.at.objects.instance_attribute(owner, name, frame)
 
     def _attribute_of_unknown(self, name: str, node: ast.expr, frame: Frame) -> Value:

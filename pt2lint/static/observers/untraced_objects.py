@@ -5,14 +5,15 @@ functions with a backward of their own say of themselves, and members of enumera
 from __future__ import annotations
 
 import ast
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pt2lint.libraries.call import Call
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.special import OPERATORS
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import is_name, is_own, own_name, parts, walk
+from pt2lint.static.source.modules import ClassInfo, Module
+from pt2lint.static.source.nodes import FunctionNode, is_name, is_own, own_name, parts, unit_of, walk
 from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ OPERATION = "untraced object"
 EQUATED = "equate member"
 TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
 LOOKED_UP = "__getattribute__"
+MAKERS = ("__init__", "__post_init__", "__new__")
 LISTS = frozenset(("list", "tuple", "ModuleList", "Sequential", "ParameterList"))
 ORDER = ("builtins.sorted", "builtins.min", "builtins.max", "builtins.list.sort")
 
@@ -32,11 +34,17 @@ class UntracedObjects:
         self._taken: dict[ClassInfo, str] = {}
         self._asking: dict[ClassInfo, bool] = {}
         self._hooked: dict[ClassInfo, set[str]] = {}
+        self._kept: dict[FunctionNode, bool] = {}
 
     def looked_for(self, owner: Instance, name: str, node: ast.expr, frame: Frame) -> None:
-        """`config.rate`, of a class with `__getattr__ = dict.get`."""
+        """`config.rate`, of a class with `__getattr__ = dict.get`; `self.mask`, a `cached_property`."""
         cls = owner.cls
         assert cls is not None
+        method = self.at.classes.find_method(cls, name)
+        if method is not None and self._is_kept(*method):
+            if not self._is_read_before(cls, name, method[0].module, frame):
+                self._note(node, frame, "kept", name)
+            return
         if self._looks_up(cls):
             self._note(node, frame, "looked up")
             return
@@ -52,6 +60,36 @@ class UntracedObjects:
             for c in self.at.classes.bases(cls)[0]
         ):
             self._note(node, frame, "attribute", taken)
+
+    def _is_kept(self, owner: ClassInfo, method: FunctionNode) -> bool:
+        """Whether it is a `cached_property`."""
+        known = self._kept.get(method)
+        if known is None:
+            home = Frame(owner.module, unit_of(method), "")
+            given = [self.at.expressions.quietly(d, owner.env or {}, home) for d in method.decorator_list]
+            known = self._kept[method] = any(
+                isinstance(one, Ext) and self.at.models.plays(one.name, "property kept") for one in given
+            )
+        return known
+
+    def _is_read_before(self, cls: ClassInfo, name: str, home: Module, frame: Frame) -> bool:
+        """Whether the object may have the value by then, as an attribute like others: it is set, or read as objects are
+        made, at the top of a file or in a function; or this is what another one computes, once."""
+        running = self.at.functions.running()
+        if running is None or any(each.assigned(name) for each in self.at.classes.bases(cls)[0]):
+            return True
+        if frame.cls is not None and self._is_kept(frame.cls, running):
+            return True
+        own = set(walk(running))
+        files = {home: home.tree.body, frame.module: frame.module.tree.body}
+        for statement in chain.from_iterable(files.values()):
+            made = [statement]
+            if isinstance(statement, ast.ClassDef):
+                made = [part for part in statement.body if getattr(part, "name", "") in MAKERS]
+            for part in chain.from_iterable(map(walk, made)):
+                if isinstance(part, ast.Attribute) and part.attr == name and part not in own:
+                    return True
+        return False
 
     def deleted(self, target: ast.Attribute, owner: Value, frame: Frame) -> None:
         """`del ctx.kept`, in the `backward` of a function with a gradient of its own."""
