@@ -262,6 +262,9 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
         LOOP.replace("out = model(x)", "out = model(x) if len(losses) < 2 else model(before)").replace(
             "optimizer.step()", "optimizer.step()\n        before = x"
         ),
+        FUNCTION.replace(
+            "    logits = model(x)", "    match x:\n        case given: pass\n    logits = model(given)"
+        ),
         EVALUATED.replace("test_batch_size", "test_batch"),  # the name is taken
         EVALUATED.replace(
             "    test_batch", "    for x, y in data:\n        right += x.sum()\n    test_batch"
@@ -348,4 +351,15 @@ def test_what_breaks_only_with_other_arguments_moves_along(tmp_path: Path) -> No
     new = fixed(HEAD + body, tmp_path / "m.py")
     assert new is not None
     assert "def train_step_loss(x, y, scale):\n    k = int(scale)\n" in new
+    ran(new)
+
+
+def test_what_the_step_says_of_its_parameters_its_functions_say_too(tmp_path: Path) -> None:
+    body = FUNCTION.replace(
+        "(x, y, scale=1.0):", "(x: torch.Tensor, y: torch.Tensor, scale: float = 1.0) -> tuple:"
+    ).replace("    model.train()\n", "    model.train()\n    y = y + 0\n    print(y)\n")
+    new = fixed(HEAD + body, tmp_path / "m.py")
+    assert new is not None
+    assert "def train_step_loss(x: torch.Tensor, y, scale: float):\n" in new
+    assert "def train_step_optimizer() -> None:\n" in new
     ran(new)

@@ -605,13 +605,16 @@ def _read(nodes: Iterable[ast.AST]) -> list[str]:
 
 
 def _bound(nodes: Iterable[ast.AST]) -> list[str]:
-    """The names that may be bound."""
-    parts = (part for one in nodes for part in ast.walk(one))
-    return list(
-        dict.fromkeys(
-            part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-        )
-    )
+    """The names that may be bound, those that a pattern captures included."""
+    found: dict[str, None] = {}
+    for part in (part for one in nodes for part in ast.walk(one)):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found[part.id] = None
+        elif isinstance(part, ast.MatchAs | ast.MatchStar | ast.ExceptHandler) and part.name:
+            found[part.name] = None
+        elif isinstance(part, ast.MatchMapping) and part.rest:
+            found[part.rest] = None
+    return list(found)
 
 
 def _surely(statements: Iterable[ast.stmt]) -> set[str]:
@@ -647,11 +650,31 @@ def _written(step: _Step, part: _Part, above: Sequence[str], indent: str) -> str
     taken = lines[part.statements[0].lineno - 1 : part.statements[-1].end_lineno]
     deep, inner = _indent(taken[0]), _indent(lines[step.node.body[0].lineno - 1])
     body = [inner + one.removeprefix(deep) if one.startswith(deep) else one for one in taken]
-    parameters = ", ".join([step.me, *_given(step, part)] if step.me else _given(step, part))
-    header = f"{indent}def {part.name}({parameters}):"
+    parameters = ", ".join([*([step.me] if step.me else ()), *_declared(step, part)])
+    gives = " -> None" if step.node.returns is not None and not part.outputs else ""
+    header = f"{indent}def {part.name}({parameters}){gives}:"
     header_lines = broken(header, step.file.line_length, inner.removeprefix(indent))
     end = [f"{inner}return {', '.join(part.outputs)}"] if part.outputs else []
     return "\n".join([*above, *header_lines, *body, *end])
+
+
+def _declared(step: _Step, part: _Part) -> Iterator[str]:
+    """What the function takes, with the annotations of the step's own parameters that are still what was given."""
+    a = step.node.args
+    said = {
+        one.arg: _text(step, one.annotation)
+        for one in (*placed_in(step.node), *a.kwonlyargs)
+        if one.annotation
+    }
+    first = part.statements[0].lineno
+    anew = {
+        one.id
+        for one in ast.walk(step.node)
+        if isinstance(one, ast.Name) and one.lineno < first and isinstance(one.ctx, ast.Store)
+    }
+    for name in _given(step, part):
+        known = said.get(name, "") if name not in anew else ""
+        yield f"{name}: {known}" if known and "\n" not in known else name
 
 
 def _given(step: _Step, part: _Part) -> list[str]:
