@@ -191,8 +191,10 @@ class Ways:
         self.met(func, env, node, frame)
 
     def met(self, callee: Value, env: Env, node: Any, frame: Frame, presumed: bool = False) -> None:
-        definition = _key(callee)
-        if not isinstance(node, ast.Call) or isinstance(definition, ast.Lambda):
+        if not isinstance(node, ast.Call):
+            return
+        definition = self.key(callee, node.func, frame)
+        if isinstance(definition, ast.Lambda):
             return
         if not frame.module.linted or not self.at.notebook.listens("call another way", frame):
             return
@@ -220,6 +222,18 @@ class Ways:
         ways.append(way)
         self.at_place.setdefault(place, {})[definition] = callee
         self.at.notebook.note(node, "call another way", frame)
+
+    def key(self, callee: Value, called: ast.expr, frame: Frame) -> Any:
+        """The function that is run, or what was compiled: by where it is made, if a global name stands for it, which
+        functions know as another object than the script's own code does."""
+        if isinstance(callee, Func):
+            return callee.node
+        whole = self.whole(frame)
+        own = binds(whole) | {p.arg for p in parameters_in(whole.args)} if isinstance(whole, FunctionNode) else ()
+        if not isinstance(called, ast.Name) or called.id in own or called.id in (frame.closure or ()):
+            return callee
+        _, made = self.at.names.assignments(called.id, frame.module) or (None, [])
+        return made[0] if len(made) == 1 else callee
 
     def whole(self, frame: Frame) -> ast.AST:
         """The function that runs, or the file whose own code does."""
@@ -351,8 +365,8 @@ class Ways:
         place = (path, op.line, op.column)
         words: dict[str, str] = {}
         told = 0
-        for callee in self.at_place.get(place, {}).values():
-            for here, there, where, within in self.differences(callee, place):
+        for key, callee in self.at_place.get(place, {}).items():
+            for here, there, where, within in self.differences(key, callee, place):
                 words |= {f"here {told}": here, f"there {told}": there, f"where {told}": where}
                 words[f"in {told}"] = within
                 if here.endswith((WHOLE, DRAWN)):
@@ -363,10 +377,9 @@ class Ways:
                 told += 1
         return op._replace(details=words)
 
-    def differences(self, callee: Value, place: Place) -> list[tuple[str, str, str, str]]:
+    def differences(self, key: Any, callee: Value, place: Place) -> list[tuple[str, str, str, str]]:
         """How the calls of it at a place differ from others: the words of `_difference`, the other one's place, and the
         traced function that it stands in, or ""."""
-        key = _key(callee)
         ways = [self.in_the_end(way, key) for way in self.ways[key] if not self.is_plain(way, key)]
         if isinstance(callee, Func) and callee.node not in self.computing:
             ways = [way for way in ways if way.tensors]  # else nothing is compiled
@@ -409,11 +422,6 @@ class Ways:
     def is_plain(self, way: Way, callee: Any) -> bool:
         """Whether the file itself says what it compiles, and this is not of it."""
         return self._met[way.place, callee].presumed and way.module.path in self._compiling
-
-
-def _key(callee: Value) -> Any:
-    """The function that is run, or what was compiled."""
-    return callee.node if isinstance(callee, Func) else callee
 
 
 def _word(value: Value | None, region: bool) -> str:

@@ -41,8 +41,17 @@ def step_for(training, scaler):
 
 other = torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.1)), backend="eager")
 
+line = torch.compile(torch.nn.Linear(4, 4))
+line(torch.ones(2, 4)).sum().backward()  # the script's own code, which knows another object by the global name
+
+
+@torch.inference_mode()
+def predict():
+    return line(torch.ones(2, 4))  # PTR222 once in inner
+
 
 def run():
+    predict()
     other.train()
     other(torch.ones(2, 4))
     other.eval()
