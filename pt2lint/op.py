@@ -87,8 +87,10 @@ Names of operations:
                     around its call gives another text each time; "named" where the settings alone say that
                     it is compiled; "longer N": "yes" where it returns that argument longer than it was;
                     "grown N": "yes" where it is a list of an object that the caller makes longer each time;
-                    "parts N", what it reads of a dictionary or an object; "sized N",
-                    what says how long an argument is that a function of the project makes, a tab between two;
+                    "parts N", what it reads of a dictionary or an object; "advance N", the
+                    methods that make a number of that another, "METHOD:NAME", and "use N.NAME", what it does with that;
+                    "sized N", what says how long an argument is that a function of the project makes, a tab between
+                    two;
                     "yields N", as long as what a generator of the project pads it
 - `call apart`      traced code calls a function of the project from inside of a loop, a `try` or a `with`: compiled by
                     itself, if a break there has Dynamo leave the caller to Python; details as of `call compiled`
@@ -99,9 +101,10 @@ Names of operations:
                     not compiled, if the same code is traced on another way
 - `set attribute of compiled`  code that is not compiled assigns an attribute of a module that compiled code reads, or
                     an item of one under a text; args: 0 the value; details: "head", the compiled module's expression,
-                    "use", "at", "to" and "counts" as above, "becomes": "input" where it is no module's; at the argument
-                    of a call that has a method assign it: "sets", the attribute, and "through", the method; at the
-                    call of a method that counts in it, also "by", the type of number that it adds
+                    "use", "at", "to" and "counts" as above; "becomes" and "own" where it is an object with compiled
+                    methods and no module, nor held by one; at the argument of a call that has a method assign it:
+                    "sets", the attribute, and "through", the method; at the call of a method that counts in it, also
+                    "by", the type of number; at `net.apply(f)` "sets", "through", and "gives", the value's expression
 - `lengthen attribute of compiled`  code that is not compiled puts one more thing into a list or set of a module that
                     compiled code reads, or calls a method that does; args: 0 what is put in; details: "name", the
                     attribute, and "head", "at", "to", "counts" and "through" as above

@@ -376,7 +376,14 @@ LIBRARY = Library(
             f"{MODULE}.{n}" for n in ("parameters", "named_parameters", "named_buffers")
         ),
         "passes on": ("torch.nn.Identity", MODULE, "torch.nn.Dropout"),
-        "rate": ("torch.nn.Dropout*",),
+        "constant number": (
+            *("torch.nn.Dropout*.p", "torch.nn.*Dropout.p", "torch.nn.CrossEntropyLoss.label_smoothing"),
+            *(
+                f"torch.nn.{n}.eps"
+                for n in ("BatchNorm*", "InstanceNorm*", "LayerNorm", "GroupNorm", "RMSNorm")
+            ),
+            *(f"torch.nn.{n}.momentum" for n in ("BatchNorm*", "InstanceNorm*")),
+        ),
         "minds training": tuple(f"torch.nn.{n}" for n in (*RANDOM, *MIND_TRAINING)),
         "compiles in place": (f"{MODULE}.compile",),
         "keeps the wrapper": tuple(f"{MODULE}.{n}" for n in KEEPS_WRAPPER),
@@ -390,6 +397,7 @@ LIBRARY = Library(
             f"{MODULE}.register_{n}"
             for n in ("forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook")
         ),
+        "given each part": (f"{MODULE}.apply",),
         "gives parts": (f"{MODULE}.modules", f"{MODULE}.named_modules"),
         "gives children": (f"{MODULE}.children", f"{MODULE}.named_children"),
         "goes over items": ("torch.nn.utils.clip_grad_norm_",),

@@ -20,10 +20,12 @@ class AttributeSet(Rule):
 
     ## What happens
     Dynamo takes the int and string attributes of an `nn.Module` for constants and guards on those that the compiled
-    code reads. A loop that sets one (`model.step = step`, `model.set_epoch(epoch)`, a dropout's `p`), or a method that
-    is called again and again and counts (`self.model.step = self.step`), makes the next call fail the guard and
-    compile again: eight times, the recompile limit, and from then on the function runs without compiling. The value
-    of a tensor is not guarded on: fill a buffer. Where the attribute has to stay a number,
+    code reads. A loop that sets one (`model.step = step`, `model.set_epoch(epoch)`, a dropout's `p`, a batch norm's
+    `momentum`, also by `net.apply(...)`), or a method that is called again and again and counts (`self.model.step =
+    self.step`), or a method of an object that the module holds (`self.clock.tick()`), makes the next call fail the
+    guard and compile again: eight times, the recompile limit, and from then on the function runs without compiling. A
+    number of an object whose own method is compiled costs one, unless it decides what the graph is. The value of a
+    tensor is not guarded on: fill a buffer. Where the attribute has to stay a number,
     `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input.
     So is what compiled code goes over, or asks for what it holds, and what the loop makes longer
     (`net.blocks.append(block)`, `net.active.add(name)`, `net.grow()`).
@@ -72,9 +74,9 @@ class AttributeSet(Rule):
 
     ## Versions
     Measured over 11 calls: an int costs 8 recompilations, and then eager, on torch 2.9, 2.13 and 2.15, and 1 on 2.6;
-    a string, the `p` of a dropout, a number that decides what the graph is (PTR207) and a list or set that grows 8 on
-    all four. An attribute that the compiled code does not read costs none, a float that enters the arithmetic 1 (a
-    note), and with `dynamic=False` 8 on 2.9, 2.13 and 2.15.
+    a string, the `p` of a dropout, the `momentum` and `eps` of a norm, a number that decides what the graph is (PTR207)
+    and a list or set that grows 8 on all four. An attribute that the compiled code does not read costs none, a float
+    that enters the arithmetic 1 (a note), and with `dynamic=False` 8 on 2.9, 2.13 and 2.15.
     """
 
     code = "PTR211"
@@ -109,17 +111,20 @@ class AttributeSet(Rule):
         kind = "text" if what == "text" else "number"
         which = f", and `{op.detail('through')}` makes it `{op.detail('sets')}`" if op.detail("sets") else ""
         says = f"`{self.text(node)}` is another {kind} {often}{which}"
-        if op.detail("by"):
+        if op.detail("gives"):
+            says = f"`{op.detail('through')}` sets `{op.detail('sets')}` to another {kind} {often}"
+        elif op.detail("by"):
             says = f"`{self.text(node)}` makes `{op.detail('sets')}` another number {often}"
         costs = (
             "reads: it is compiled for the first, and then once more, for any"
             if once
             else "reads as a constant: a recompilation at each, and eager from the limit on"
         )
+        holder = "tensor" if op.detail("becomes") else "buffer"
         self.report(
             node,
             op,
-            f"{says}, which `{op.detail('to')}` {costs}; a buffer that is filled costs none",
+            f"{says}, which `{op.detail('to')}` {costs}; a {holder} that is filled costs none",
             severity="note" if once or steps else None,
         )
 
@@ -171,6 +176,8 @@ class AttributeSet(Rule):
 
     def value(self, node: cst.CSTNode, op: Op) -> cst.BaseExpression | None:
         """What the attribute is given."""
+        if op.detail("gives"):
+            return cst.parse_expression(op.detail("gives"))
         if op.detail("sets"):
             return node if isinstance(node, cst.BaseExpression) else None
         statement = self.function.parent(node)
@@ -184,7 +191,7 @@ class AttributeSet(Rule):
         if op.detail("by"):
             return "number" if word == "int" else "fraction"
         if op.detail("sets") and isinstance(node, cst.BaseExpression):
-            return self.kind(node, word, turns)
+            return self.kind(self.value(node, op) or node, word, turns)
         statement = self.function.parent(node)
         if isinstance(statement, cst.AssignTarget):
             statement = self.function.parent(statement)
@@ -207,6 +214,8 @@ class AttributeSet(Rule):
     def called(self, node: cst.CSTNode, op: Op, turns: Turns) -> bool:
         """Whether a turn calls something compiled, the module, or something with the module."""
         calls = [op.line for op in self.function.ops if op.name == "call compiled"]
+        if op.detail("own") and not calls:
+            return False
         if turns.attributes and (calls or turns.parameters or op.detail("hook")):
             return True
         if not turns.loops:
@@ -214,8 +223,8 @@ class AttributeSet(Rule):
         first = op.detail("head").split(".")[0]
         outer = turns.loops[-1]
         begin, _, end, _ = self.function.range(outer)
-        if any(begin <= line <= end for line in calls):
-            return True
+        if any(begin <= line <= end for line in calls) or op.detail("own"):
+            return any(begin <= line <= end for line in calls)
         bound = {n.value for loop in turns.loops if isinstance(loop, cst.For) for n in names(loop.target)}
         longer = {one.range for one in self.function.ops if one.name.startswith("lengthen")}
         return first not in bound and any(

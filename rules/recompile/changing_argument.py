@@ -9,7 +9,7 @@ import libcst as cst
 from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers, graphs_mode
-from pt2lint.rule.loop_syntax import bindings, loops_around
+from pt2lint.rule.loop_syntax import bindings, loops_around, unconditional
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import dotted, function_around, made, names
 from pt2lint.rule.tree import is_name, parameters_in, walk
@@ -147,12 +147,14 @@ class ChangingArgument(CompiledCall):
                     "it is compiled again for each module that has another; given as a tensor, it is not",
                 )
             if part := self.changing_part(argument, op, turns):
+                decides = op.detail(f"use {argument.key}.{part}").startswith(DECIDING)
                 self.report(
                     argument.value,
                     self.shown(op, argument.key),
                     f"{self.quote(argument.value)} holds `{part}`, another number at every call, for "
-                    f"{self.callee(op)}: {self.cost(op)}; given as a tensor it costs nothing",
-                    severity=self.severity_of(op),
+                    f"{self.callee(op)}: {'each is compiled again, until the limit' if decides else self.cost(op)}; "
+                    "given as a tensor it costs nothing",
+                    severity="warning" if decides else self.severity_of(op),
                 )
                 continue
             if not argument.use and op.detail(f"name {argument.key}") and not self.is_bound(argument, turns):
@@ -232,7 +234,19 @@ class ChangingArgument(CompiledCall):
         for name, value in parts:
             if name in read and self.changes(value, turns):
                 return name
-        return next((n for n, changes in self.set_in(argument.value, turns) if n in read and changes), "")
+        parts_set = [*self.set_in(argument.value, turns), *self.advanced(argument, op, turns)]
+        return next((n for n, changes in parts_set if n in read and changes), "")
+
+    def advanced(self, argument: Argument, op: Op, turns: Turns) -> Iterator[tuple[str, bool]]:
+        """What a method makes another number that each turn calls: `clock.tick()`."""
+        by_method = [each.partition(":") for each in op.detail(f"advance {argument.key}").split()]
+        for loop in turns.loops if by_method else ():
+            for part in walk(loop.body):
+                callee = part.func if isinstance(part, cst.Call) else None
+                if isinstance(callee, cst.Attribute) and callee.value.deep_equals(argument.value):
+                    for method, _, attribute in by_method:
+                        if method == callee.attr.value:
+                            yield attribute, unconditional(self.function, part, loop)
 
     def fields(self, call: cst.Call) -> Iterator[str]:
         """The names of what a class of the file is made of, in their order: under these `__init__`, or a dataclass,

@@ -22,8 +22,8 @@ class GlobalCounter(Rule):
     Dynamo guards on the value of a global number. A function that counts in one fails its own guard at the next
     call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one that
     code outside sets in every iteration (`STEP = n`), the variable of a loop at the top of a script (`for step in
-    range(n)`), and an attribute of an object that is a global (`config.step = n`), or a place in a list or a
-    dictionary that is one (`STATE["step"] = n`), and a number that compiled code counts in a class (`Net.calls +=
+    range(n)`), and an attribute of an object that is a global (`config.step = n`, `clock.tick()`), or a place in a list
+    or a dictionary that is one (`STATE["step"] = n`), and a number that compiled code counts in a class (`Net.calls +=
     1`, `type(self).calls += 1`). A tensor's value is not guarded on, and an attribute, an entry or a place of what
     is no module and no global costs one recompilation only.
 
@@ -102,6 +102,8 @@ class GlobalCounter(Rule):
             statement = self.function.parent(statement)
         if isinstance(statement, cst.AugAssign):
             changes = isinstance(statement.value, cst.Integer)
+        elif op.detail("by"):  # `clock.tick()`
+            changes = isinstance(statement, cst.Expr) and op.arg(0) == "int"
         elif self.is_target(node):
             turns, changes = Turns(self.function, node, (self.text(node),)), True
         else:

@@ -8,15 +8,14 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import TEXT, Env, Frame
-from pt2lint.static.interpreter.syntax import dotted, parameters_of
+from pt2lint.static.interpreter.syntax import parameters_of
+from pt2lint.static.observers.counts import counts
 from pt2lint.static.observers.uses import LIMIT
 from pt2lint.static.source.nodes import binds, is_range, last_word, walk
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Py, Seq, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
-
-WHOLE = ("ceil", "floor", "int", "round")  # the same number for some turns
 
 
 class CallersLoops:
@@ -27,7 +26,7 @@ class CallersLoops:
 
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
         if not frame.region:
-            frame.counted |= self.counts(node)
+            frame.counted |= self.counted_by(node)
             frame.counted |= _made(node, frame.counted)
             if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and (type_ := _type_of(over)):
                 frame.counted |= {node.target.id + (TEXT if type_ == "str" else "")}
@@ -41,7 +40,7 @@ class CallersLoops:
         ]
         own = binds(func.node)
         given = [(name, value) for name, value in given if name not in own]
-        taken = {name for name, value in given if _counts(value, frame.counted)}
+        taken = {name for name, value in given if counts(value, frame.counted)}
         taken |= {name + TEXT for name, value in given if self._is_text(value, frame)}
         if taken:
             callee.counted = frozenset(taken)
@@ -55,11 +54,11 @@ class CallersLoops:
         at = value.slice
         at = at.left if isinstance(at, ast.BinOp) and isinstance(at.op, ast.Mod) else at
         return (
-            _counts(at, frame.counted)
+            counts(at, frame.counted)
             and _type_of(self.at.expressions.quietly(value.value, {}, frame)) == "str"
         )
 
-    def counts(self, loop: ast.For | ast.While) -> set[str]:
+    def counted_by(self, loop: ast.For | ast.While) -> set[str]:
         """The names of whole numbers that are another at each turn; none of a loop that turns so seldom that Dynamo
         may compile for each."""
         found = {
@@ -121,7 +120,7 @@ def _made(loop: ast.For | ast.While, counted: frozenset[str]) -> set[str]:
         and len(part.targets) == 1
         and isinstance(part.targets[0], ast.Name)
         and not isinstance(part.value, ast.Name)
-        and _counts(part.value, counted)
+        and counts(part.value, counted)
     }
     stores = [p.id for p in (walk(loop) if found else ()) if isinstance(p, ast.Name) and not _is_load(p)]
     return {name for name in found if stores.count(name) == 1}
@@ -129,40 +128,3 @@ def _made(loop: ast.For | ast.While, counted: frozenset[str]) -> set[str]:
 
 def _is_load(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Load)
-
-
-def _counts(value: ast.expr, counted: frozenset[str]) -> bool:
-    """`n`, `n + 1`, `1 - n / total`, `min(1.0, n / total)`, `math.cos(n)`: another number at each turn."""
-    if isinstance(value, ast.BinOp):
-        if isinstance(value.op, (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)):
-            sides = (value.left, value.right)
-            return any(_counts(s, counted) and _stays(o, counted) for s, o in (sides, sides[::-1]))
-        return False
-    if isinstance(value, ast.Call) and not value.keywords:
-        name = dotted(value.func) or ""
-        if name in ("min", "max"):
-            moving = [a for a in value.args if not _stays(a, counted)]
-            return len(moving) == 1 and _counts(moving[0], counted) and not _caps(value)
-        computes = isinstance(value.func, ast.Attribute) and dotted(value.func.value) == "math"
-        if name == "float" or (computes and last_word(value.func) not in WHOLE):
-            return any(_counts(a, counted) for a in value.args)
-    return isinstance(value, ast.Name) and value.id in counted
-
-
-def _stays(value: ast.expr, counted: frozenset[str]) -> bool:
-    """Whether it is a number that no count is in: `2`, `total`, `self.total - 1`."""
-    if isinstance(value, ast.BinOp):
-        return _stays(value.left, counted) and _stays(value.right, counted)
-    if isinstance(value, ast.UnaryOp):
-        return _stays(value.operand, counted)
-    if isinstance(value, ast.Constant):
-        return isinstance(value.value, (int, float))
-    name = dotted(value)
-    return name is not None and name not in counted
-
-
-def _caps(call: ast.Call) -> bool:
-    """`min(n, 3)`: so few that Dynamo may compile for each."""
-    return any(
-        isinstance(a, ast.Constant) and type(a.value) is int and a.value < LIMIT for a in call.args
-    ) and (dotted(call.func) == "min" and not any(isinstance(p, ast.Div) for p in walk(call)))

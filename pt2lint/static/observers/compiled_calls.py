@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import Op
@@ -13,6 +14,7 @@ from pt2lint.static.interpreter.frame import TEXT, Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.computing import Computing
+from pt2lint.static.observers.counts import advanced, counts
 from pt2lint.static.observers.growing import stays_long
 from pt2lint.static.observers.lengths import lengthened
 from pt2lint.static.observers.sized import Sized
@@ -38,6 +40,7 @@ from pt2lint.static.values import (
     Ext,
     Func,
     Instance,
+    Partial,
     Py,
     Seq,
     Tensor,
@@ -330,10 +333,27 @@ class CompiledCalls:
                 value = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
                 if isinstance(value, Instance) and (numbers := self.numbers_of(value, inner, name)):
                     words[f"numbers {at}"] = numbers
+                if isinstance(value, Instance) and value.cls is not None and f"parts {at}" in words:
+                    words |= self.advancing(at, name, value, value.cls, used)
                 if isinstance(value, Tensor) and value.ndim == 0 and value.dtype == "int" and not value.short:
                     words[f"whole {at}"] = "yes"
             words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
         return sorts, words
+
+    def advancing(
+        self, at: int | str, name: str, given: Instance, cls: ClassInfo, used: Mapping[str, Use]
+    ) -> dict[str, str]:
+        """{"advance 0": "tick:t add:size"}: the methods of an object that make a number of it another, which the
+        compiled function reads, and "use 0.t", what that does with the number."""
+        held, found = self.at.objects.state(given), []
+        for c in self.at.classes.bases(cls)[0]:
+            for method in c.methods.values() if not self.at.classes.is_module(cls) else ():
+                if method.name != "__init__" and method not in self.at.functions.reached:
+                    found += [
+                        f"{method.name}:{a}" for a, _ in advanced(method, held) if f"{name}.{a}" in used
+                    ]
+        words = {f"use {at}.{a}": used[f"{name}.{a}"].how for a in {one.partition(":")[2] for one in found}}
+        return words | ({f"advance {at}": " ".join(found)} if found else {})
 
     def numbers_of(self, module: Instance, inner: Func, name: str) -> str:
         """The number that a compiled function reads of a module that it is given, and that each may have another of:
@@ -392,6 +412,7 @@ class CompiledCalls:
             owner = owner.inner
         if not self.at.notebook.listens("set attribute of compiled", frame):
             return
+        args: dict[int | str, str] = {0: self.at.types.sort(value)}
         head = place.value
         if isinstance(owner, Instance) and self.parts.has(owner):
             if owner is frame.me and self.is_given(target, frame):
@@ -406,20 +427,18 @@ class CompiledCalls:
             self.at.expressions.quietly(head, env, frame)
         ):
             head = head.value
-        args: dict[int | str, str] = {0: self.at.types.sort(value)}
         words = {"head": ast.unparse(head), **self.counts(frame)}
+        if read := self.read_by(owners, place.attr, index):
+            self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words | read)
+
+    def read_by(self, owners: list[Instance], attribute: str, index: Value | None = None) -> dict[str, str]:
+        """What the first of these modules that reads the attribute does with it."""
         for one in owners:
-            if one.cls is not None:
-                read = self.read_in(one, place.attr, index)
-            elif place.attr == "p" and self.at.models.plays(one.external, "rate"):
-                read = {"use": f"constant {one.external}", "to": one.external or ""}
-            else:
-                continue
-            if read:
-                self.at.notebook.note(
-                    target, "set attribute of compiled", frame, args=args, details=words | read
-                )
-                return
+            if one.cls is None and self.at.models.plays(f"{one.external}.{attribute}", "constant number"):
+                return {"use": f"constant {one.external}", "to": one.external or ""}
+            if one.cls is not None and (read := self.read_in(one, attribute, index)):
+                return read
+        return {}
 
     def is_given(self, target: ast.expr, frame: Frame) -> bool:
         """Whether the method that runs sets the attribute to what a loop of its caller gives it."""
@@ -446,10 +465,89 @@ class CompiledCalls:
                 continue
             named = any(is_name(n, part.id) for n in walk(loop.target))
             if named and loop.lineno <= part.lineno <= (loop.end_lineno or 0):
-                whole = self.at.expressions.quietly(callee.value, env, frame)
-                is_other = isinstance(whole, Instance) and not self.parts.has(whole)
-                return None if is_other else callee.value
+                return None if self.is_other(callee.value, env, frame) else callee.value
         return None
+
+    def is_other(self, whole: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is a module that is not compiled."""
+        value = self.at.expressions.quietly(whole, env, frame)
+        if isinstance(value, Seq):
+            return not any(value is one for one in self.at.calls.roots.modules)
+        return isinstance(value, Instance) and not self.parts.has(value)
+
+    def applied(self, node: ast.Call, env: Env, frame: Frame) -> None:
+        """`net.apply(lambda m: set_rate(m, rate))`: a function sets an attribute of each part of a module."""
+        callee = node.func
+        if not isinstance(callee, ast.Attribute) or callee.attr not in self.at.models.last_words(
+            "given each part"
+        ):
+            return
+        if len(node.args) != 1 or not self.at.calls.roots.modules or self.is_other(callee.value, env, frame):
+            return
+        if not self.at.notebook.listens("set attribute of compiled", frame):
+            return
+        for attribute, value in self.set_by(node.args[0], {}, env, frame):
+            if read := self.read_by([*self.parts.all().values()], attribute):
+                sort = (
+                    self.at.types.sort(self.at.expressions.quietly(value, env, frame)) if value else "float"
+                )
+                words = {"head": ast.unparse(callee.value), **read, **self.counts(frame), "sets": attribute}
+                words |= {"through": ast.unparse(callee)}
+                words |= {"gives": ast.unparse(value)} if value is not None else {"by": sort}
+                self.at.notebook.note(node, "set attribute of compiled", frame, args={0: sort}, details=words)
+                return
+
+    def set_by(
+        self, function: ast.expr, given: Mapping[str, ast.expr], env: Env, frame: Frame
+    ) -> list[tuple[str, ast.expr | None]]:
+        """The attributes that a function sets of what it is given first, and to what, in the words of who calls it:
+        `given` says what its other parameters are. None: to another number each time (`m.p = m.p * 0.9`)."""
+        if isinstance(function, ast.Call):  # `partial(set_rate, rate=rate)`
+            value = self.at.expressions.quietly(function, env, frame)
+            if not isinstance(value, Partial) or len(function.args) != 1:
+                return []
+            bound = {k.arg: k.value for k in function.keywords if k.arg}
+            return self.set_by(function.args[0], bound, env, frame)
+        body: ast.AST = function
+        if not isinstance(function, ast.Lambda):
+            value = self.at.expressions.quietly(function, env, frame)
+            if not isinstance(value, Func) or value.bound is not None:
+                return []
+            body = value.node
+        assert isinstance(body, (ast.Lambda, FunctionNode))
+        names = [p.arg for p in parameters_in(body.args)]
+        first = names[0] if names else ""
+        found: list[tuple[str, ast.expr | None]] = []
+        own = {p.arg for p in parameters_in(body.args)} | binds(body)
+        for part in walk(body):
+            target = part.targets[0] if isinstance(part, ast.Assign) else None
+            if isinstance(part, ast.Assign) and counts(
+                part.value, {f"{first}.{getattr(target, 'attr', '')}"}
+            ):
+                found.append((getattr(target, "attr", ""), None))
+                continue
+            if (
+                isinstance(part, ast.Assign)
+                and isinstance(target, ast.Attribute)
+                and is_name(target.value, first)
+            ):
+                found.append((target.attr, part.value))
+            elif isinstance(part, ast.Call) and part.args and is_name(part.args[0], first):
+                name = getattr(part.args[1], "value", None) if len(part.args) == 3 else None
+                if is_name(part.func, "setattr") and isinstance(name, str):
+                    found.append((name, part.args[2]))
+                elif isinstance(function, ast.Lambda) and isinstance(part.func, ast.Name):
+                    inner = self.at.expressions.quietly(part.func, env, frame)
+                    if isinstance(inner, Func) and not isinstance(inner.node, ast.Lambda):
+                        bound = dict(zip(parameters_of(inner)[1:], part.args[1:], strict=False))
+                        bound |= {k.arg: k.value for k in part.keywords if k.arg}
+                        found += self.set_by(part.func, bound, env, frame)
+        mine = own - {first, *given}
+        return [
+            (attribute, given.get(value.id, value) if isinstance(value, ast.Name) else value)
+            for attribute, value in found
+            if value is None or not any(isinstance(n, ast.Name) and n.id in mine for n in walk(value))
+        ]
 
     def looped(self, node: ast.For | ast.While, over: Value, env: Env, frame: Frame) -> None:
         """`for step in range(n):` at the top of a file, whose compiled code reads `step`."""
@@ -496,9 +594,8 @@ class CompiledCalls:
         place = _place(target)
         if place is None or not self.is_global(place, frame):
             return
-        if self.at.notebook.listens("set global of compiled", frame):
-            cls = owner.info if isinstance(owner, Class) else None
-            self.read_by_traced(target, place, value, frame, self.traced_in(frame.module), cls)
+        cls = owner.info if isinstance(owner, Class) else None
+        self.read_by_traced(target, place, value, frame, self.traced_in(frame.module), cls)
 
     def read_by_traced(
         self,
@@ -508,17 +605,21 @@ class CompiledCalls:
         frame: Frame,
         among: Collection[Any],
         cls: ClassInfo | None = None,
-    ) -> None:
+        words: Mapping[str, str] = MappingProxyType({}),
+    ) -> bool:
         """What sets a global, or a name of a class, to another number is noted with the first traced function among
-        these that reads it."""
+        these that reads it; whether there is one."""
+        if not self.at.notebook.listens("set global of compiled", frame):
+            return False
         for definition in self.traced_in(frame.module):
             own = cls is not None and _reads_of_class(place.rpartition(".")[2], cls, definition)
             if definition in among and (own or _reads_global(place, definition)):
                 at = told_place(frame.module.path, definition.lineno)
                 args: dict[int | str, str] = {0: self.at.types.sort(value)}
-                words = {"to": definition.name, "at": at, **self.counts(frame)}
+                words = {**words, "to": definition.name, "at": at, **self.counts(frame)}
                 self.at.notebook.note(target, "set global of compiled", frame, args=args, details=words)
-                return
+                return True
+        return False
 
     def is_global(self, place: str, frame: Frame) -> bool:
         """Whether the first name stands at the top of the file, and is no local one where it is assigned."""
@@ -546,17 +647,19 @@ class CompiledCalls:
         it, to what it is given: `model.set_epoch(epoch)`; or one that counts in it: `model.grow()`. Or it makes
         a list of such a module longer."""
         self.lengthened(node, func, args, env, frame)
+        self.applied(node, env, frame)
         if (
             not isinstance(func, Func)
             or not isinstance(func.bound, Instance)
             or not isinstance(node.func, ast.Attribute)
         ):
             return
-        if not self.at.calls.roots.modules or not self.parts.has(func.bound):
-            return
         if isinstance(func.node, ast.Lambda) or func.node.name in ("__init__", "forward"):
             return
         if not self.at.notebook.listens("set attribute of compiled", frame):
+            return
+        self.advanced(node, func, func.bound, frame)
+        if not self.at.calls.roots.modules or not self.parts.has(func.bound):
             return
         names = parameters_of(func)
         given = dict(zip(names, zip(node.args, args, strict=False), strict=False))
@@ -574,12 +677,22 @@ class CompiledCalls:
                 words = {"head": ast.unparse(node.func.value), **read}
                 words |= {"sets": attribute, "through": title(func), **self.counts(frame)}
                 self.at.notebook.note(argument, "set attribute of compiled", frame, args=sorts, details=words)
-        for attribute, amount in _counts(func.node):
-            held = self.at.objects.state(func.bound).get(attribute, UNKNOWN)
-            read = self.read_in(func.bound, attribute)
-            if read and all(isinstance(one, Py) for one in options(held)):  # no buffer
-                words = {"head": ast.unparse(node.func.value), **read, **self.counts(frame)}
-                words |= {"sets": attribute, "through": title(func), "by": amount}
+
+    def advanced(self, node: ast.Call, func: Func, me: Instance, frame: Frame) -> None:
+        """`model.grow()`: the method counts in the compiled module that it is of, or in a global that compiled code
+        reads."""
+        assert isinstance(node.func, ast.Attribute)
+        assert not isinstance(func.node, ast.Lambda)
+        head = ast.unparse(node.func.value)
+        for attribute, amount in advanced(func.node, self.at.objects.state(me)):
+            words = {"sets": attribute, "through": title(func), "by": amount}
+            if not self.at.classes.is_module(me.cls):
+                place = f"{head}.{attribute}"
+                if self.is_global(place, frame):
+                    among = self.traced_in(frame.module)
+                    self.read_by_traced(node, place, Py(amount), frame, among, words=words)
+            elif self.parts.has(me) and (read := self.read_in(me, attribute)):
+                words |= {"head": head, **read, **self.counts(frame)}
                 self.at.notebook.note(
                     node, "set attribute of compiled", frame, args={0: amount}, details=words
                 )
@@ -769,16 +882,6 @@ def _sets(method: FunctionNode) -> Iterator[tuple[bool, str, str]]:
             target = part.targets[0]
             if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
                 yield target.value.id == "self", target.attr, part.value.id
-
-
-def _counts(method: FunctionNode) -> Iterator[tuple[str, str]]:
-    """`self.depth += 1` at each run of the method: which attribute, and by what type of number."""
-    for part in method.body:
-        if isinstance(part, ast.AugAssign) and isinstance(part.op, (ast.Add, ast.Sub)):
-            amount = getattr(part.value, "value", None)
-            if isinstance(part.target, ast.Attribute) and is_name(part.target.value, own_name(method)):
-                if type(amount) in (int, float):
-                    yield part.target.attr, type(amount).__name__
 
 
 def _set_to_arguments(init: FunctionNode) -> list[tuple[str, ast.expr | None]]:

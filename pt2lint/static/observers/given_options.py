@@ -11,10 +11,11 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.compiled_parts import CompiledParts
+from pt2lint.static.observers.counts import advanced
 from pt2lint.static.observers.uses import Decisive, item
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, below, binds, parameters_in, placed, walk
-from pt2lint.static.values import Class, Dict, Instance, Unknown, Value
+from pt2lint.static.values import Class, Dict, Func, Instance, Unknown, Value
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -36,7 +37,7 @@ class GivenOptions:
         self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
     ) -> None:
         """`args.epoch = n`, `options["epoch"] = n`"""
-        if frame.region or not self.at.calls.roots.modules:
+        if frame.region:
             return
         if not isinstance(target, (ast.Attribute, ast.Subscript)) or dotted(target.value) is None:
             return
@@ -47,33 +48,55 @@ class GivenOptions:
             return
         if not self.at.notebook.listens("set attribute of compiled", frame):
             return
-        held = False
-        for module, attribute in self.holders(target.value, owner, env, frame):
-            held = True
-            found = self.decisive.of_attribute(module, item(attribute, target))
-            if found is not None:
-                use, reader = found
-                words = {"head": ast.unparse(target.value), "use": use.how}
-                words |= {"at": told_place(use.path, use.line), "to": title(reader)}
-                args: dict[int | str, str] = {0: self.at.types.sort(value)}
-                self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
-                return
-
-        if isinstance(owner, Instance) and owner.cls is not None and isinstance(target, ast.Attribute):
-            if not held:  # what a module holds is a constant
-                self.own(target, owner, value, frame)
-
-    def own(self, target: ast.Attribute, owner: Instance, value: Value, frame: Frame) -> None:
-        """`self.step += 1` of an object that is no module, and has a method of its own compiled that reads it."""
-        running = self.at.functions.running()
-        init = isinstance(running, FunctionNode) and running.name == "__init__"
-        found = None if init else self.decisive.of_attribute(owner, target.attr)
-        if found is not None:
-            use, reader = found
-            words = {"head": ast.unparse(target.value), "use": use.how, "becomes": "input"}
-            words |= {"at": told_place(use.path, use.line), "to": title(reader)}
+        words = self.read_of(target, target.value, owner, env, frame)
+        if words:
             args: dict[int | str, str] = {0: self.at.types.sort(value)}
             self.at.notebook.note(target, "set attribute of compiled", frame, args=args, details=words)
+
+    def called(
+        self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
+    ) -> None:
+        """`clock.tick()`, a method that counts in its object."""
+        if frame.region or not isinstance(func, Func) or not isinstance(node.func, ast.Attribute):
+            return
+        me, place = func.bound, node.func.value
+        if not isinstance(me, Instance) or me.cls is None or self.at.classes.is_module(me.cls):
+            return
+        if isinstance(func.node, ast.Lambda) or not self.at.notebook.listens(
+            "set attribute of compiled", frame
+        ):
+            return
+        for attribute, amount in advanced(func.node, self.at.objects.state(me)):
+            number = ast.Attribute(place, attribute, ast.Load())
+            if words := self.read_of(number, place, me, env, frame):
+                words |= {"sets": attribute, "through": title(func), "by": amount}
+                words |= {"own": "yes"} if "becomes" in words else {}  # else told in the method
+                self.at.notebook.note(
+                    node, "set attribute of compiled", frame, args={0: amount}, details=words
+                )
+
+    def read_of(
+        self, target: ast.Attribute | ast.Subscript, place: ast.expr, owner: Value, env: Env, frame: Frame
+    ) -> dict[str, str]:
+        """What compiled code does with a part of what stands at the place: of a module that holds it, or of the object
+        itself, whose numbers are inputs; {} if none reads it."""
+        found, held = None, False
+        for module, attribute in self.holders(place, owner, env, frame):
+            held = True
+            found = found or self.decisive.of_attribute(module, item(attribute, target))
+        words = {"head": ast.unparse(place)}
+        running = self.at.functions.running()
+        init = isinstance(running, FunctionNode) and running.name == "__init__"
+        # `self.step += 1` of an object that has a method of its own compiled. What a module holds is a constant.
+        if isinstance(owner, Instance) and owner.cls is not None and not held and not init:
+            if isinstance(target, ast.Attribute):
+                found = self.decisive.of_attribute(owner, target.attr)
+                words |= {"becomes": "input"} | ({} if self.at.calls.roots.modules else {"own": "yes"})
+                words |= {"counts": ast.unparse(target)} if owner is frame.me else {}
+        if found is None:
+            return {}
+        use, reader = found
+        return words | {"use": use.how, "at": told_place(use.path, use.line), "to": title(reader)}
 
     def holders(
         self, place: ast.expr, owner: Value, env: Env, frame: Frame
@@ -83,7 +106,10 @@ class GivenOptions:
         # Two objects of one class are one value: where the code at hand makes it, it is followed by its name.
         running = self.at.functions.running()
         here = running if running is not None else frame.module.tree
-        made = isinstance(place, ast.Name) and place.id in self.made(here)
+        made = isinstance(place, ast.Name) and (
+            place.id in self.made(here)
+            or (place.id in frame.module.assigned and (running is None or place.id not in _bound(running)))
+        )
         for module in modules if isinstance(owner, Instance) and not made else ():
             for name, held in self.at.objects.state(module).items():
                 if held is owner:

@@ -191,8 +191,8 @@ def _asked(test: ast.expr) -> Iterator[ast.expr]:
 
 
 class _Reader:
-    """Finds what one function does: by parameter, by ".NAME" for attributes of the object `me`, and by ".NAME.PART" for
-    parts of these, the use that costs most.
+    """Finds what one function does: by parameter, by "PARAMETER.NAME" for attributes of these, by ".NAME" for those of
+    the object `me`, and by ".NAME.PART" for parts of these, the use that costs most.
 
     What the function binds anew is left out. `evaluate` gives the value of an expression as far as it is known from
     outside of the function.
@@ -213,6 +213,7 @@ class _Reader:
         self.follow = follow
         self.models = models
         self.me = me
+        self.given = {p.arg for p in parameters_in(node.args)} - {me}
         self.found: Uses = {}
 
     def uses(self) -> Uses:
@@ -270,6 +271,8 @@ class _Reader:
         held = expression.value if isinstance(expression, (ast.Attribute, ast.Subscript)) else None
         if expression is not None and self._is_mine(held):
             return "." + item(held.attr, expression)
+        if isinstance(expression, ast.Attribute) and isinstance(held, ast.Name) and held.id in self.given:
+            return f"{held.id}.{expression.attr}"
         return None
 
     def _is_mine(self, expression: ast.expr | None) -> TypeGuard[ast.Attribute]:
@@ -283,6 +286,8 @@ class _Reader:
         for bound in (b for a in source.args for b in _bounding(a)):
             tensor, dim = _sized(_made(bound, self.node))
             self._add(tensor or bound, f"size {dim}" if tensor is not None else "range")
+            if isinstance(held := _made(bound, self.node), ast.Attribute):  # `n = self.clock.n`
+                self._add(held, "range")
 
     def _picked(self, part: ast.Subscript) -> None:
         places = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
@@ -327,6 +332,7 @@ class _Reader:
         computed = [(at, part) for at, a in given for part in _computed_of(a)]
         callee = call.func
         mine = self._key(callee) if isinstance(callee, ast.Attribute) else None
+        mine = mine if mine is None or mine.startswith(".") else None
         inner = self.follow(call) if computed or mine is not None else None
         if inner is not None and inner.own:
             for attribute, use in inner.uses.items():

@@ -229,7 +229,11 @@ class Ways:
         if isinstance(callee, Func):
             return callee.node
         whole = self.whole(frame)
-        own = binds(whole) | {p.arg for p in parameters_in(whole.args)} if isinstance(whole, FunctionNode) else ()
+        own = (
+            binds(whole) | {p.arg for p in parameters_in(whole.args)}
+            if isinstance(whole, FunctionNode)
+            else ()
+        )
         if not isinstance(called, ast.Name) or called.id in own or called.id in (frame.closure or ()):
             return callee
         _, made = self.at.names.assignments(called.id, frame.module) or (None, [])

@@ -42,7 +42,9 @@ def step_for(training, scaler):
 other = torch.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.1)), backend="eager")
 
 line = torch.compile(torch.nn.Linear(4, 4))
-line(torch.ones(2, 4)).sum().backward()  # the script's own code, which knows another object by the global name
+line(
+    torch.ones(2, 4)
+).sum().backward()  # the script's own code, which knows another object by the global name
 
 
 @torch.inference_mode()
