@@ -86,6 +86,8 @@ class Nursery:
 
     def end(self) -> None:
         self._requests.close()
+        if not self._ready:
+            self._process.kill()  # it still loads torch, and has no children
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
