@@ -132,6 +132,37 @@ class Net(nn.Module):
     def forward(self, x: torch.Tensor):
         return draw(pick(self.scale(x)))
 """,
+    "flags that code outside of their class turns on": """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calibrates = False
+        self.keeps = False
+        self.draws = False
+
+    def forward(self, x: torch.Tensor):
+        if self.calibrates:
+            x = x * x.mean().item()  # PTB103
+        if self.keeps:
+            x = x * x.max().item()  # PTB103
+        if self.draws:
+            x = x * x.min().item()
+        return x
+
+class Other(Layer):
+    pass
+
+net = nn.Sequential(Layer(), Layer())
+net[0].keeps = True
+compiled = torch.compile(net)
+for part in net.modules():
+    if isinstance(part, Layer):
+        part.calibrates = True
+    elif isinstance(part, (Other, nn.Linear)):
+        part.draws = True
+    part.draws = False
+compiled(torch.ones(2))
+""",
     "iterators over tuples and ranges are known, whoever made them": """
 @torch.compile
 def drawn(x, it):

@@ -9,6 +9,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.subscripts import takers
 from pt2lint.static.interpreter.syntax import dotted, imported_above
 from pt2lint.static.values import (
+    ALWAYS_OFF,
     LEAF,
     UNKNOWN,
     Dict,
@@ -25,6 +26,7 @@ from pt2lint.static.values import (
     mixed,
     options,
     tensor_of,
+    truth,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +100,8 @@ class Assignments:
                     or self._is_added(option, target.attr, value, frame)
                 ):
                     self.at.objects.store(option, target.attr, value, frame)
+                elif option.cls is not None and not frame.region and truth(value) is not False:
+                    self._turn_on(option, target.attr, value, frame)
                 elif option.external and self.at.notebook.listens(
                     f"set {option.external}.{target.attr}", frame
                 ):
@@ -120,6 +124,15 @@ class Assignments:
                     frame.guards += self.at.conditions.branches.of_leaf(target, frame)
                     self.at.notebook.note(target, operation, frame, about=option, args=args, details=details)
                     frame.guards = before
+
+    def _turn_on(self, owner: Instance, name: str, value: Value, frame: Frame) -> None:
+        """Code outside of the class sets a flag that its objects leave off: `model.calibrates = True`, also in a loop
+        over all of a model, where any object of the class may be meant."""
+        assert owner.cls is not None
+        for one in (owner, *self.at.objects.variants(owner.cls)):
+            kept = self.at.objects.state(one).get(name)
+            if isinstance(kept, Py) and kept.off == ALWAYS_OFF:
+                self.at.objects.store(one, name, value, frame)
 
     def _is_added(self, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
         """Whether code outside of the class gives its object something compiled, by a name that the class has not:

@@ -350,7 +350,10 @@ class Conditions:
             asked = self.at.expressions.again(test.args[1], env, frame)
             kinds = asked.elts or [] if isinstance(asked, Seq) else [asked]
             if kinds and all(isinstance(k, Class) for k in kinds):
-                self._keep_objects(key, value, [k.info for k in kinds if isinstance(k, Class)], env, outcome)
+                classes = [k.info for k in kinds if isinstance(k, Class)]
+                self._keep_objects(key, value, classes, env, outcome)
+                if value is UNKNOWN and outcome and not frame.region and len(classes) == 1:
+                    env[key] = self.at.objects.instance(classes[0])  # `for m in model.modules():`
                 return
             names = [self.at.names.external_name(k) for k in kinds]
             if not names or None in names:
