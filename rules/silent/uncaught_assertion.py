@@ -18,9 +18,15 @@ JOINING = "cat stack einsum broadcast_tensors reshape split matmul mm bmm"
 PICKS = (
     *calls("torch", PICKING),
     *calls("torch.Tensor", PICKING),
-    *calls("torch.nn.functional", "embedding cross_entropy"),
+    *calls("torch.nn.functional", "embedding cross_entropy one_hot"),
+    "forward torch.nn.Embedding",
 )
-SHAPES = (*calls("torch", JOINING), *calls("torch.Tensor", SHAPED))
+SHAPES = (
+    *calls("torch", JOINING),
+    *calls("torch.Tensor", SHAPED),
+    "call torch.nn.functional.linear",
+    "forward torch.nn.Linear",
+)
 TRIED = (*PICKS, *SHAPES)
 WORDS = {name.rpartition(".")[2] for name in TRIED}
 CAUGHT = (2, 15)  # from there on Dynamo goes on in the handler where shapes do not fit
@@ -38,8 +44,8 @@ class UncaughtAssertion(Rule):
     fails, the error leaves the compiled function, and what the handler provides (more jitter, another solver) never
     runs. `cholesky_ex` and `inv_ex` tell it in a tensor, for `torch.where`. So it is with positions that a tensor
     does not have (`index_select`, `gather`, an embedding), and up to torch 2.13 with shapes that do not fit (`view`,
-    `cat`, `matmul`), where compiling raises: ask for the shape, or for `x.is_contiguous()`, in place of trying.
-    These are reported where they are all that is tried, and a handler goes on.
+    `cat`, `matmul`, a linear layer), where compiling raises: ask for the shape, or for `x.is_contiguous()`, in place
+    of trying. These are reported where they are all that is tried, and a handler goes on.
 
     ## Example
     ```python

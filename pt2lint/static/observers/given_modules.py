@@ -650,6 +650,8 @@ def _used_as_modules(within: ast.AST) -> frozenset[str | None]:
     known: frozenset[str | None] | None = within.__dict__.get("pt2lint_used_as_modules")
     if known is None:
         taken = (n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in OF_MODULES)
-        called = (n.func for n in nodes if isinstance(n, ast.Call))
+        # What a callback returns is thrown away, what a module returns is not.
+        lone = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        called = (n.func for n in nodes if isinstance(n, ast.Call) and id(n) not in lone)
         known = within.__dict__["pt2lint_used_as_modules"] = frozenset(map(dotted, (*taken, *called)))
     return known
