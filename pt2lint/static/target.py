@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from functools import lru_cache
 from typing import Any
 
 NEWEST_TORCH = (2, 15)
@@ -23,13 +24,19 @@ def target_torch(settings: Any) -> tuple[int, int]:
 
 def _installed() -> str:
     """The version in the name of the folder that pip and others keep of torch; "" where there is none."""
-    start, end = "torch-", ".dist-info"
     for folder in sys.path:
         with contextlib.suppress(OSError):
-            for name in os.listdir(folder or "."):
-                if name.startswith(start) and name.endswith(end):
-                    return name.removeprefix(start).removesuffix(end)
+            if version := _version_in(folder or ".", os.stat(folder or ".").st_mtime_ns):
+                return version
     return ""
+
+
+@lru_cache(maxsize=64)  # a server asks at each keystroke
+def _version_in(folder: str, changed: int) -> str:
+    """The version of torch that is in a folder, as that was changed last."""
+    start, end = "torch-", ".dist-info"
+    names = (n for n in os.listdir(folder) if n.startswith(start) and n.endswith(end))
+    return next((name.removeprefix(start).removesuffix(end) for name in names), "")
 
 
 def _installed_somehow() -> str:
