@@ -249,7 +249,7 @@ class Analysis:
         """The kinds in the functions in which something may be found, of these notes or those of other groups, by
         rules that ask for kinds."""
         texts: dict[str, str] = {}
-        listening = listeners(rule for rule in self.rules if rule.asks_kinds)
+        listening = listeners(tuple(rule for rule in self.rules if rule.asks_kinds))
         for path, units in notes.items():
             module = project.load(path, whole=False)
             found: Kinds = {}
@@ -279,7 +279,7 @@ class Analysis:
                 for unit, ops in notes.items()
                 if ops != own.get(unit) or kinds.get(unit, {}) != own_kinds.get(unit, {})
             }
-            late = listeners(rule for rule in self.rules if rule.asks_what_is_left)
+            late = listeners(tuple(rule for rule in self.rules if rule.asks_what_is_left))
             if any(True for ops in notes.values() for _ in to_read(late, ops, module, [])):
                 changed = notes  # what is left to Python in one function counts in the others
             self._find([module], facts, {path: changed}, lambda _, unit: kinds.get(unit, {}))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ def findings_in(
     """
     from pt2lint.rule import FunctionCode, GraphBreak
 
-    listening = listeners(rules)
+    listening = listeners(tuple(rules))
     for (first, last), ops in notes.get(module.path, {}).items():
         go_on()
         wanted = [*to_read(listening, ops, module, problems)]
@@ -179,7 +179,8 @@ def _has(module: Module, fix: Fix) -> bool:
     return inserts and plain and bool(wanted) and all(module.holds(line) for line in wanted)
 
 
-def listeners(rules: Iterable[type[Rule]]) -> Listeners:
+@lru_cache(maxsize=16)  # each file asks for the same
+def listeners(rules: tuple[type[Rule], ...]) -> Listeners:
     """The rules by the operations that they listen to."""
     found: Listeners = {}
     for rule in rules:

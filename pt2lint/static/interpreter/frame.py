@@ -173,9 +173,9 @@ class Frame:
     def forget(self, place: str) -> None:
         """A name or an attribute is given a value: what an `if` asked of it, or made of it, was another one."""
         for split in self.splits:
-            if split.asks_about(place):
+            if place in split.places:
                 split.holds, split.made = False, []
-            else:
+            elif split.made:
                 split.made = [each for each in split.made if each[0] != place]
 
     def flow(self) -> tuple[Step, ...]:

@@ -47,16 +47,14 @@ Part = tuple["Question | None", bool]  # a question, None for what is none, and 
 
 class Split:
     """The parts that all have to be so for a test to come out as `met`, and what it made: the name, and its value after
-    both branches, after the one and after the other. `holds` until what it asks about is given another value."""
+    both branches, after the one and after the other. `holds` until one of its `places` is given another value."""
 
-    __slots__ = ("holds", "made", "met", "parts")
+    __slots__ = ("holds", "made", "met", "parts", "places")
 
     def __init__(self, parts: list[Part], met: bool) -> None:
         self.parts, self.met, self.holds = parts, met, True
         self.made: list[tuple[str, Value, Value, Value]] = []
-
-    def asks_about(self, place: str) -> bool:
-        return any(question is not None and place in question.places for question, _ in self.parts)
+        self.places = {place for question, _ in parts if question is not None for place in question.places}
 
     def outcome(self, known: dict[str, tuple[Question, bool]]) -> bool | None:
         """How its test came out, given what is known."""
