@@ -99,7 +99,7 @@ def counter(call: Call) -> Value:
 
 LIBRARY = Library(
     "itertools",
-    roles={"passes items": ("itertools.islice",)},
+    roles={"passes items": ("itertools.islice",), "counts without end": ("itertools.count",)},
     handlers={"itertools.count": counter, **{f"itertools.{name}": iterator for name in ITEMS}},
     breaks={"itertools.combinations_with_replacement": "Dynamo does not trace it\t2.15"},
     measured="tests/static/test_libraries.py",

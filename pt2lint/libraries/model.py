@@ -92,6 +92,7 @@ ROLES = {
     "without gradients": "decorates a function that is run without gradients",
     "computes gradients": "a method that computes gradients of what was computed before",
     "clears gradients": "a method that clears the gradients of parameters",
+    "counts without end": "gives an iterator over all whole numbers",
     "constant number": "an attribute of a module, a number that is a constant of the graph",
     "marks sizes": "says which sizes of a tensor change",
     "marks sizes before": "says so where nothing is compiled: it raises in compiled code",

@@ -79,6 +79,7 @@ class Turns:
         self.are_any = bool(self.loops or self.counts)
         self.items: set[str] = set()
         self.decaying: set[str] = set()  # numbers that a turn multiplies or adds a fraction to: `rate *= 0.9`
+        self._at_times: set[str] = set()  # whole numbers that some turns count on: `if done: k += 1`
         self._made: dict[str, cst.BaseExpression] = {}
         self._ends = [end for loop in self.loops for end in ends_of(loop)]
         for loop in self.loops:
@@ -140,6 +141,10 @@ class Turns:
                     and unconditional(self.function, statement, loop)
                 ):
                     self.counts.add(name)
+                elif (
+                    steps and isinstance(statement.value, cst.Integer) and self._is_repeated(statement, loop)
+                ):
+                    self._at_times.add(name)
                 elif is_scaling(statement) or (steps and self._is_step(statement.value, name)):
                     if unconditional(self.function, statement, loop):
                         self.decaying.add(name)
@@ -147,6 +152,20 @@ class Turns:
                 self._made.setdefault(name, statement.value)
             elif (paired := given_in_pair(self.function, statement, name)) is not None:
                 self._made.setdefault(name, paired)
+
+    def _is_repeated(self, statement: cst.CSTNode, loop: Loop) -> bool:
+        """Whether the tests around a statement of a loop may come out so at many turns: not `if n == 10:`."""
+        here = self.function.parent(statement)
+        while here is not None and here is not loop:
+            test = here.test if isinstance(here, cst.If) else None
+            if isinstance(here, cst.For | cst.While | cst.Match | cst.Try):
+                return False
+            for each in walk(test) if test is not None else ():
+                if isinstance(each, cst.Comparison) and isinstance(each.comparisons[0].operator, cst.Equal):
+                    if not any(isinstance(p, cst.Modulo) for p in walk(each)):
+                        return False
+            here = self.function.parent(here)
+        return True
 
     def _read_once(self, whole: cst.Module) -> None:
         """What a method binds once, where each call of it is a turn."""
@@ -245,6 +264,16 @@ class Turns:
     def stepped(self, value: cst.BaseExpression) -> bool:
         """Whether it is a whole number that is another one after some turns: `n // 100`, `int(64 * n / total)`."""
         value = self.meaning(value)
+        if isinstance(value, cst.Name):
+            again = self._renewed.get(value.value)
+            chosen = [again.body, again.orelse] if isinstance(again, cst.IfExp) else []
+            return value.value in self._at_times or any(
+                isinstance(each, cst.BinaryOperation)
+                and isinstance(each.operator, cst.Add | cst.Subtract)
+                and is_name(each.left, value.value)
+                and isinstance(each.right, cst.Integer)
+                for each in chosen
+            )
         if isinstance(value, cst.BinaryOperation):
             if isinstance(value.operator, cst.FloorDivide):
                 return may_be_number(value.right) and (self.number(value.left) or self.stepped(value.left))

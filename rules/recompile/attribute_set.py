@@ -4,12 +4,14 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
+OF_TEXT = "Decide by the text where nothing is compiled: keep a part for each, and call that"
 SHRINKS = ("clear", "pop", "popleft", "remove", "discard")
 # On 2.6 a whole number that a module holds becomes an input of the graph once it has changed.
 INT_IS_CONSTANT = (2, 7)
@@ -121,10 +123,12 @@ class AttributeSet(Rule):
             else "reads as a constant: a recompilation at each, and eager from the limit on"
         )
         holder = "tensor" if op.detail("becomes") else "buffer"
+        none = f"; a {holder} that is filled costs none" if what != "text" else ""
         self.report(
             node,
             op,
-            f"{says}, which `{op.detail('to')}` {costs}; a {holder} that is filled costs none",
+            f"{says}, which `{op.detail('to')}` {costs}{none}",
+            fixes=[told(OF_TEXT)] if what == "text" else (),
             severity="note" if once or steps else None,
         )
 

@@ -7,8 +7,9 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Severity
+from pt2lint.fixes.repairs import by_hand
 from pt2lint.op import Op
-from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers, graphs_mode
+from pt2lint.rule.compiled_call import LIMIT, Argument, CompiledCall, are_numbers, graphs_mode
 from pt2lint.rule.loop_syntax import bindings, loops_around, unconditional
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import dotted, function_around, made, names
@@ -17,7 +18,43 @@ from pt2lint.rule.tree import is_name, parameters_in, walk
 READS = ("item", "tolist")
 PICKS = ("max", "min", "sum")
 AS_INPUT = ("row", "read")  # uses for which a number is an input of the graph
+DTYPES = (
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "half",
+    "float",
+    "double",
+    "int32",
+    "int64",
+    "long",
+    "bool",
+)
+IN_TURN = (
+    "Call it once with each at the start, if that many graphs are meant; or give it tensors of one dtype and number of "
+    "dimensions, made `contiguous()`, and decide by texts, flags and members where nothing is compiled"
+)
+SHAPED = ("randn", "rand", "zeros", "ones", "empty")
 DECIDING = ("range", "index", "place", "constant")  # uses for which each number is a constant of the graph
+
+
+def is_dtype(item: cst.BaseExpression) -> bool:
+    """`torch.float16`"""
+    return isinstance(item, cst.Attribute) and item.attr.value in DTYPES
+
+
+def is_keyword(argument: cst.Arg, name: str) -> bool:
+    return argument.keyword is not None and argument.keyword.value == name
+
+
+def is_turned(item: cst.BaseExpression) -> bool:
+    """`x.t()`, `x.T`, `x[::2]`: what is no row after row of the memory."""
+    if isinstance(item, cst.Subscript):
+        return any(isinstance(e.slice, cst.Slice) and e.slice.step is not None for e in item.slice)
+    if isinstance(item, cst.Call):
+        return isinstance(item.func, cst.Attribute) and item.func.attr.value in ("t", "transpose", "permute")
+    return isinstance(item, cst.Attribute) and item.attr.value in ("T", "mT")
 
 
 class ChangingArgument(CompiledCall):
@@ -40,7 +77,7 @@ class ChangingArgument(CompiledCall):
     positions in a text. The same goes for an option that a
     function hands on (`def sample(x, temperature: float)`, which gives it to compiled code): whoever calls it with
     another number has it compiled once more. A flag that some iterations set (`step < warmup`, `step % 10 == 0`) makes
-    two graphs.
+    two graphs. So do the dtypes, shapes, texts and members of an enumeration that a loop goes over make one each.
 
     ## Example
     ```python
@@ -157,6 +194,15 @@ class ChangingArgument(CompiledCall):
                     severity="warning" if decides else self.severity_of(op),
                 )
                 continue
+            if in_turn := self.in_turn(argument, node, op):
+                self.report(
+                    argument.value,
+                    self.shown(op, argument.key, "is used here") if argument.use else op,
+                    f"{self.quote(argument.value)} {in_turn}: {self.callee(op)} is compiled for each of these once",
+                    fixes=[by_hand.told(IN_TURN)],
+                    severity="note",
+                )
+                continue
             if not argument.use and op.detail(f"name {argument.key}") and not self.is_bound(argument, turns):
                 continue  # nothing is done with it
             if argument.use and turns.flag(argument.value):
@@ -183,7 +229,10 @@ class ChangingArgument(CompiledCall):
                     f"{self.quote(argument.value)} {what} for {self.callee(op)}: {told}; "
                     + ("always alike, it costs nothing" if each == "one" else self.costless(argument, op)),
                     severity="warning"
-                    if each == "one" and argument.use == "range" and turns.are_any
+                    if each == "one"
+                    and argument.use == "range"
+                    and turns.are_any
+                    and "some turns" not in what
                     else self.severity_of(op)
                     if "read out" in what or "in every iteration" in what
                     else None,
@@ -318,6 +367,9 @@ class ChangingArgument(CompiledCall):
             return "is another number in every iteration"
         if read and word.startswith(("int", "unknown")) and turns.stepped(value):
             return "is another number after some turns"
+        if argument.use.startswith(DECIDING) and turns.are_any and turns.stepped(value):
+            if are_numbers(word) or word == "unknown":
+                return "is another number after some turns"
         if word.startswith(("list", "tuple", "unknown")) and self.is_filtered(value):
             return "is a list whose length changes"
         return ""
@@ -348,6 +400,74 @@ class ChangingArgument(CompiledCall):
             and any(n.value == whose.value for n in names(loop.target))
             and any(n.value == "param_groups" for n in names(loop.iter))
             for loop in turns.loops
+        )
+
+    def in_turn(self, argument: Argument, node: cst.Call, op: Op) -> str:
+        """How what is given differs between the turns of a loop over a few things that are written out: texts, flags,
+        members of an enumeration, functions, dtypes, shapes, tensors of other strides."""
+        if op.name != "call compiled":
+            return ""
+        value = argument.value
+        for loop in loops_around(self.function, node):
+            if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name):
+                continue
+            name = loop.target.value
+            if is_name(value, name) and self.is_enumeration(loop.iter):
+                return "is another member at each turn"
+            if not argument.use and op.detail(f"name {argument.key}"):
+                continue  # nothing is done with it
+            listed = self.at_top(made(self.function, loop.iter))
+            items = [e.value for e in listed.elements] if isinstance(listed, cst.List | cst.Tuple) else []
+            if not 1 < len({self.text(i) for i in items}) <= LIMIT:
+                continue
+            if is_name(value, name):
+                return self.differ(items, argument)
+            given = made(self.function, value)
+            if not isinstance(given, cst.Call) or name in {n.value for n in names(given.func)}:
+                continue
+            by = [a for a in given.args if is_name(a.value, name)]
+            if (
+                by
+                and all(map(is_dtype, items))
+                and (dotted(given.func).endswith(".to") or is_keyword(by[0], "dtype"))
+            ):
+                return "is of another dtype at each turn"
+            lengths = {len(i.elements) for i in items if isinstance(i, cst.Tuple | cst.List)}
+            if (
+                by
+                and by[0] is given.args[0]
+                and len(lengths) > 1
+                and dotted(given.func).rpartition(".")[2] in SHAPED
+            ):
+                return "has another number of dimensions at each turn"
+        return ""
+
+    def at_top(self, value: cst.BaseExpression) -> cst.BaseExpression:
+        """What the script's own code gives a name, if once."""
+        tree = self.function.file_tree
+        found = [
+            n.value
+            for n in (tree.body if tree and isinstance(value, cst.Name) else ())
+            if isinstance(n, ast.Assign) and any(dotted(value) == ast.unparse(t) for t in n.targets)
+        ]
+        return cst.parse_expression(ast.unparse(found[0])) if len(found) == 1 else value
+
+    def differ(self, items: list[cst.BaseExpression], argument: Argument) -> str:
+        texts = argument.use and all(isinstance(i, cst.SimpleString) for i in items)
+        if texts or (argument.use and all(is_name(i, "True") or is_name(i, "False") for i in items)):
+            return "is another text at each turn" if texts else "is True at some turns and False at others"
+        if all(map(is_dtype, items)):
+            return "is another dtype at each turn"
+        return "has other strides at some turns" if len(set(map(is_turned, items))) > 1 else ""
+
+    def is_enumeration(self, over: cst.BaseExpression) -> bool:
+        """`for mode in Mode` of a class of the file."""
+        tree = self.function.file_tree
+        return isinstance(over, cst.Name) and any(
+            isinstance(n, ast.ClassDef)
+            and n.name == over.value
+            and any(ast.unparse(b).endswith("Enum") for b in n.bases)
+            for n in (tree.body if tree else ())
         )
 
     def is_listed(self, value: cst.BaseExpression, node: cst.Call) -> bool:

@@ -12,6 +12,7 @@ from pt2lint.rule.tree import walk
 
 # From here on a number that is only counted up is not guarded on (2.13 guards, 2.15 does not).
 UNUSED_IS_FREE = (2, 15)
+ITERATORS = (2, 13)  # before, the graph ends where `next` is called of a global `itertools.count()`
 OF_CLASSES = (2, 13)  # before, the graph ends where an attribute of a class is set
 
 
@@ -24,8 +25,9 @@ class GlobalCounter(Rule):
     code outside sets in every iteration (`STEP = n`), the variable of a loop at the top of a script (`for step in
     range(n)`), and an attribute of an object that is a global (`config.step = n`, `clock.tick()`), or a place in a list
     or a dictionary that is one (`STATE["step"] = n`), and a number that compiled code counts in a class (`Net.calls +=
-    1`, `type(self).calls += 1`). A tensor's value is not guarded on, and an attribute, an entry or a place of what
-    is no module and no global costs one recompilation only.
+    1`, `type(self).calls += 1`), or that it takes of an `itertools.count()` which outlives the call (`next(STEPS)`). A
+    tensor's value is not guarded on, and an attribute, an entry or a place of what is no module and no global costs one
+    recompilation only.
 
     ## Example
     ```python
@@ -66,7 +68,7 @@ class GlobalCounter(Rule):
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, whether the function
     counts or code outside sets the number; none on 2.15 where the function only counts and does not use it. A float
     costs 1. Places in lists and dictionaries: measured on 2.13. A number in a class: on 2.13 and 2.15 (on 2.6 and 2.9
-    setting it ends the graph).
+    setting it ends the graph); `next` of an `itertools.count()` the same.
     """
 
     code = "PTR203"
@@ -82,6 +84,16 @@ class GlobalCounter(Rule):
             self.set_outside(node, op)
             return
         if self.function.target >= UNUSED_IS_FREE and not self.used(node):
+            return
+        if isinstance(node, cst.Call) and self.function.target < ITERATORS:
+            return  # the graph ends there
+        if isinstance(node, cst.Call):
+            self.report(
+                node,
+                op,
+                f"`{self.text(node)}` gives another number at every call, and Dynamo guards on where the iterator is: "
+                "a recompilation at every call, and eager from the limit on",
+            )
             return
         of_class = bool(op.detail("of"))
         if of_class and self.function.target < OF_CLASSES:

@@ -19,9 +19,10 @@ class OtherWay(Rule):
     ## What happens
     Dynamo guards on what it compiled for: whether gradients are wanted, whether a module with a dropout or a batch norm
     is in training, whether an argument is None or a tensor, how many dimensions that has, whether it carries gradients
-    (`critic(fake)`, then `critic(fake.detach())`), how long a list is, which flag, text or number was passed, whether a
-    size is 1 (`encode(prompt)`, then `encode(x[:, -1:])` for each step; one observation, then a batch of the memory,
-    `policy(memory.sample(64))`). Training calls a model with gradients, evaluation under `torch.no_grad()`: the first
+    (`critic(fake)`, then `critic(fake.detach())`), whether it is transposed or cast (`gram(x)`, `gram(x.t())`), how
+    long a list is, which flag, text or number was passed, whether a size is 1 (`encode(prompt)`, then `encode(x[:,
+    -1:])` for each step; one observation, then a batch of the memory, `policy(memory.sample(64))`). Training calls a
+    model with gradients, evaluation under `torch.no_grad()`: the first
     evaluation compiles all of it once more, and then both graphs are kept. That is meant, as long as the ways are few;
     what costs is to wait for it in the midst of a run, and each way counts for the limit of 8. Call each way once at
     the start, or give both the same: a tensor in place of None, a number as a tensor.

@@ -4,12 +4,26 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns
 
 ANEW = "compiled again, until the limit"
 LONGER = f"is longer at every call, and Dynamo guards on its length: each length is {ANEW}"
+PICK = "Pick what the number picks where nothing is compiled, and pass that"
+AS_TENSOR = (
+    "Pass the number as a tensor of one dimension, and read and write with `index_select` and `index_copy_`"
+)
+OFFERS = {
+    "index": PICK,
+    "array": PICK,
+    "place": AS_TENSOR,
+    "row": AS_TENSOR,
+    "constant": "Compute with tensors what keeps the number as a constant, or change it in few steps",
+    "read": "Pass the number as a tensor",
+}
+LISTED = "Pass one tensor that `torch.stack` or padding makes of the list, with its length marked as dynamic"
 TENSORS_ARE_INPUTS = (2, 15)  # from here on no number in a 0-dim tensor is a constant
 ENDS = "once Dynamo keeps a symbol for the number, the graph ends there (GB0112)"
 
@@ -197,4 +211,6 @@ class UnrolledNumber(CompiledCall):
             argument.key,
             "is used here" if use in ("", "row", "read") else "decides here what is compiled",
         )
-        self.report(argument.value, op, f"`{self.text(argument.value)}` {what}")
+        offer = LISTED if use == "" and "length" in what else OFFERS.get(use.partition(" ")[0], "")
+        fixes = [told(offer)] if offer else ()
+        self.report(argument.value, op, f"`{self.text(argument.value)}` {what}", fixes=fixes)

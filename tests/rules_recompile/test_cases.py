@@ -2256,7 +2256,7 @@ def main(data, names: list[str], total_steps, k: int, layers):
         scaled(batch, "x", i * k)  # PTR207
         scaled(batch, "x", i * total_steps)
         scaled(batch, "x", i * batch)
-        scaled(batch, "x", i // 8)
+        scaled(batch, "x", i // 8)  # PTR220
         named(batch, f"s{i}", i)  # PTR220
         seen.append(batch)
         every(*seen)  # PTR210
@@ -2294,7 +2294,7 @@ def main(data, names: list[str], total_steps, k: int, layers):
     for name in heads:
         scaled(data, name, 3)  # PTR209
     for name in ("train", "eval"):
-        scaled(data, name, 3)
+        scaled(data, name, 3)  # PTR220
     for i in range(4):
         model(data, i, 0.1, f"s{i}")  # PTR222
     for i in reversed(range(40)):

@@ -247,10 +247,30 @@ class ChangingState:
         return {"made": " ".join(map(str, (*place, value.value)))}
 
     def calling(self, node: ast.Call, func: Value, env: Env, frame: Frame) -> None:
-        """`self.seen.append(x)`, `SEEN.append(x)`"""
+        """`self.seen.append(x)`, `SEEN.append(x)`, `next(STEPS)`"""
         callee = node.func
+        if is_name(callee, "next") and len(node.args) == 1:
+            self.counted_on(node, node.args[0], env, frame)
         if isinstance(callee, ast.Attribute) and callee.attr in self.at.models.last_words("grows"):
             self.grown(node, self.stands_for(callee.value, env, frame), env, frame)
+
+    def counted_on(self, node: ast.Call, place: ast.expr, env: Env, frame: Frame) -> None:
+        """`next(STEPS)` of `STEPS = itertools.count()`, a global or of an object that outlives the call."""
+        made: list[ast.expr | None] = []
+        if isinstance(place, ast.Name) and place.id not in env and place.id not in (frame.closure or ()):
+            made = [*frame.module.assigned.get(place.id, ())]
+        elif isinstance(place, ast.Attribute):
+            owner = self.at.expressions.quietly(place.value, env, frame)
+            if isinstance(owner, Instance) and owner.cls is not None:
+                stored = [s for c in self.at.classes.bases(owner.cls)[0] for s in c.assigned(place.attr)]
+                made = [value if method.name == "__init__" else None for method, value in stored]
+        call = made[0] if len(made) == 1 else None
+        if not frame.region or not isinstance(call, ast.Call):
+            return
+        callee = self.at.expressions.quietly(call.func, {}, frame)
+        if self.at.models.plays(self.at.names.external_name(callee), "counts without end"):
+            if self.at.notebook.listens("change global", frame):
+                self.at.notebook.note(node, "change global", frame)
 
     def stands_for(self, place: ast.expr, env: Env, frame: Frame) -> ast.expr:
         """The attribute that a local name is given once: `seen = self.seen`, `seen = getattr(self, SEEN)`."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pt2lint.op import Op
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame, title
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.wanting import Wanting
 from pt2lint.static.source.modules import Module
@@ -60,6 +61,7 @@ MADE = frozenset(
 )
 DETACHED, CARRIES = "a tensor without gradients", "a tensor that carries gradients"
 GRADLESS = "without gradients"
+TURNED, CAST, AS_IT_IS = "with other strides", "in another dtype", "as it is"
 REQUIRES = "requires_grad_"
 DEEP = 6  # modules in modules in which one that minds the mode is looked for
 TOLD = 4  # other calls that a rule is told of, and is to choose from
@@ -84,6 +86,9 @@ class Way(NamedTuple):
     carried: tuple[
         str, ...
     ]  # what Dynamo will find each argument to be: DETACHED, CARRIES; "" where that is not known
+    forms: tuple[
+        tuple[str, str], ...
+    ]  # of each argument: which tensor, and in which form: TURNED, CAST or AS_IT_IS
 
 
 class Met:
@@ -214,8 +219,19 @@ class Ways:
         mode = self.mode(node, frame)
         carried = tuple(self.carried(arg, node.lineno, frame) for arg in node.args)
         lengths = tuple(self.length(arg, node.lineno, frame) for arg in node.args) if not frame.region else ()
+        forms = tuple(map(_form, node.args))
         way = Way(
-            place, frame.module, frame.unit, frame.region, graded, tensors, given, mode, lengths, carried
+            place,
+            frame.module,
+            frame.unit,
+            frame.region,
+            graded,
+            tensors,
+            given,
+            mode,
+            lengths,
+            carried,
+            forms,
         )
         if way in ways or len(ways) >= MOST:
             return
@@ -478,7 +494,24 @@ def _difference(here: Way, other: Way, later: bool) -> tuple[str, str] | None:
     for own, before in zip(here.carried, other.carried, strict=False):
         if {own, before} == {DETACHED, CARRIES}:
             return f"with {own}", f"with {before}"
+    for (tensor, own), (another, before) in zip(here.forms, other.forms, strict=False):
+        if (here.module, here.unit) == (other.module, other.unit) and tensor == another and own != before:
+            return f"with `{tensor}` {own}", f"with it {before}"
     return None
+
+
+def _form(arg: ast.expr) -> tuple[str, str]:
+    """("x", TURNED) of `x.t()`, ("x", CAST) of `x.double()`."""
+    if isinstance(arg, ast.Attribute) and arg.attr in ("T", "mT") and dotted(arg.value):
+        return ast.unparse(arg.value), TURNED
+    callee = arg.func if isinstance(arg, ast.Call) else None
+    if isinstance(arg, ast.Call) and isinstance(callee, ast.Attribute) and dotted(callee.value):
+        layout = [k.arg for k in arg.keywords] == ["memory_format"]
+        if callee.attr in ("t", "transpose", "permute") or (layout and callee.attr == "to"):
+            return ast.unparse(callee.value), TURNED
+        if callee.attr in ("double", "half", "bfloat16"):
+            return ast.unparse(callee.value), CAST
+    return ast.unparse(arg) if dotted(arg) else f"{arg.lineno}:{arg.col_offset}", AS_IT_IS
 
 
 def _requires(part: ast.AST, name: str) -> bool:
