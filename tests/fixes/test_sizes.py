@@ -3,7 +3,9 @@
 import pytest
 import torch
 
+from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.repairs.passed_on import as_tensor
+from pt2lint.fixes.repairs.sized import inferred
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import calls, function_code, prove
 
@@ -51,3 +53,10 @@ def test_other_lists_are_left(old, new):
     assert old in PASSED
     text = PASSED.replace(old, new)
     assert isinstance(repaired(as_tensor, text, "(n[1:] - n[:-1]).tolist"), Refusal)
+
+
+@pytest.mark.parametrize("size", ["-1", "(-1  # the rest\n    )", "*x.shape[1:]"])
+def test_a_size_is_left_to_torch_once(size):
+    text = f"    return x.view(n[0] * 1, {size})\n"
+    code = function_code(HEAD + text)
+    assert isinstance(inferred(code, calls(code, "x.view"), guess(code)), Refusal)

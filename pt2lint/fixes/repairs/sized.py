@@ -57,7 +57,8 @@ def inferred(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
     asked = [s for s in sizes if kind(s).startswith("tensor")]
     if len(asked) != 1 or effect(asked[0]):
         return Refusal("not one size is a tensor")
-    if any(source(function, s).replace(" ", "") == "-1" or isinstance(s, cst.StarredElement) for s in known):
+    # A minus alone, in whatever brackets and beside whatever comments: no size is less than -1.
+    if any(isinstance(s, cst.UnaryOperation | cst.StarredElement) for s in known):
         return Refusal("another size is left to torch already")
     return fix(
         f"Let torch find the size: only one fits. Assumes that `{source(function, asked[0])}` is that size, and that "
