@@ -180,19 +180,26 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
 
 
 def laid_out(function: FunctionCode, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """The edits, those of a line as one where it gets too long by them, is a whole statement, and can be broken."""
+    """The edits, those of a line as one where it gets too long by them, is a whole statement, and can be broken; so
+    with what one of them puts in the place of several lines."""
     file = file_of(function)
     found: list[Edit] = []
     for at in dict.fromkeys(edit.line for edit in edits):
         here = [edit for edit in edits if edit.line == at]
         line = file.lines[at - 1] if 0 < at <= len(file.lines) else ""
-        alone = all(edit.end_line == at and "\n" not in edit.text for edit in here)
+        end = at if len(here) > 1 else min(here[0].end_line, len(file.lines))
+        last, most = file.lines[end - 1] if end > 0 else "", file.line_length
+        alone = all(edit.end_line == end and "\n" not in edit.text for edit in here)
         if alone and not any(edit.line < at <= edit.end_line for edit in edits):
-            after = apply_edits(line, [dataclasses.replace(edit, line=1, end_line=1) for edit in here])
-            lines = broken(after, max(file.line_length, len(line)), function.module.default_indent)
+            if end == at:
+                after = apply_edits(line, [dataclasses.replace(edit, line=1, end_line=1) for edit in here])
+                most = max(most, len(line))
+            else:
+                after = line[: here[0].column - 1] + here[0].text + last[here[0].end_column - 1 :]
+            lines = broken(after, most, function.module.default_indent)
             if len(lines) > 1:
                 indent = len(line) - len(line.lstrip())
-                whole = (at, indent + 1, at, len(line) + 1)
+                whole = (at, indent + 1, end, len(last) + 1)
                 here = [Edit(function.path, *whole, "\n".join(lines)[indent:], (whole,))]
         found += here
     return tuple(found)

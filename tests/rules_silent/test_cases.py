@@ -3532,6 +3532,14 @@ class Net(torch.nn.Module):
             "        'step': 1,\n        'settings': {},\n        'more': 1,\n    },\n    'a.pt',\n)",
         ),
         (
+            "def prepare(model: Net):\n    for at, block in enumerate(model.layers):\n"
+            "        model.layers[at] = torch.compile(\n            block,\n            dynamic=False,\n"
+            "            options={'max_autotune': True, 'epilogue_fusion': True},\n        )",
+            "def prepare(model: Net):\n    for at, block in enumerate(model.layers):\n"
+            "        block.compile(\n"
+            "            dynamic=False, options={'max_autotune': True, 'epilogue_fusion': True}\n        )",
+        ),
+        (
             "def prepare(pipe):\n    torch.compile(pipe.unet, dynamic=True)",
             "def prepare(pipe):\n    pipe.unet = torch.compile(pipe.unet, dynamic=True)",
         ),
