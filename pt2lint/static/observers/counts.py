@@ -16,7 +16,9 @@ STEPS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 def advanced(method: FunctionNode, held: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
     """The numbers in attributes, `held`, that each run of a method makes another, of what they were: `self.depth += 1`,
-    `self.rate = max(0.1, self.rate * 0.9)`; and by what type of number. None that soon stays as it is."""
+    `self.rate = max(0.1, self.rate * 0.9)`; or of one of these (`self.rate = 0.1 * self.turn`); and by what type of
+    number. None that soon stays as it is."""
+    before: set[str] = set()
     for part in method.body:
         if not isinstance(part, (ast.Assign, ast.AugAssign)):
             continue
@@ -31,9 +33,10 @@ def advanced(method: FunctionNode, held: Mapping[str, Value]) -> Iterator[tuple[
             advances = isinstance(part.op, STEPS) and type(getattr(part.value, "value", None)) in (int, float)
         else:
             name = dotted(target) or ""
-            advances = dotted(part.value) != name and counts(part.value, {name})
+            advances = dotted(part.value) != name and counts(part.value, {name, *before})
             advances = advances and not _ends_soon(part.value, target.attr, held)
         if advances:
+            before.add(dotted(target) or "")
             divides = any(
                 isinstance(p, ast.Div) or type(getattr(p, "value", None)) is float for p in walk(part)
             )
@@ -81,6 +84,8 @@ def stays(value: ast.expr, counted: Container[str]) -> bool:
         return stays(value.operand, counted)
     if isinstance(value, ast.Constant):
         return isinstance(value.value, (int, float))
+    if isinstance(value, ast.Call) and dotted(value.func) == "len" and len(value.args) == 1:
+        return stays(value.args[0], counted)
     name = dotted(value)
     return name is not None and name not in counted
 

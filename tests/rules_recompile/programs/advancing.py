@@ -11,9 +11,11 @@ class Clock:
         self.unread = 0
         self.most = most
         self.kept = torch.ones(())
+        self.rate = 1.0
 
     def tick(self):
         self.turn = min(self.most, self.turn + 1)
+        self.rate = 0.5 * (1 + self.turn / self.most)
 
     def blink(self):
         self.short = min(self.short + 1, 2)
@@ -45,11 +47,14 @@ class Wide(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.k = 1
+        self.parts = torch.nn.ModuleList([torch.nn.Identity() for _ in range(20)])
 
     def widen(self):
-        self.k = self.k + 2
+        self.k = min(self.k + 1, len(self.parts))
 
     def forward(self, x):
+        for part in self.parts[: self.k]:
+            x = part(x)
         return x / self.k
 
 
@@ -77,6 +82,15 @@ def divided(x, clock):
 @torch.compile
 def brief(x, clock):
     return x.repeat(clock.short)
+
+
+class Rated(torch.nn.Module):
+    def __init__(self, clock):
+        super().__init__()
+        self.clock = clock
+
+    def forward(self, x):
+        return x * self.clock.rate
 
 
 WATCH = Clock()
@@ -130,6 +144,11 @@ def calm(x):
     for _ in range(11):
         fast(x)
         wide.widen()  # PTR211 in forward
+    rated = Clock()
+    scaled = torch.compile(Rated(rated))
+    for _ in range(11):
+        scaled(x)
+        rated.tick()  # PTR211
     clock = Clock()
     short = torch.compile(Brief(clock))
     for _ in range(11):
