@@ -26,7 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path[0] = str(ROOT)
 
-from matrix.table import FOLDER, Case, cases, results, versions  # noqa: E402
+from pt2lint.rules.graph_break import untraced_object  # noqa: E402
+
+from matrix.table import FOLDER, Case, cases, python, results, versions  # noqa: E402
 from pt2lint.finding import Finding  # noqa: E402
 from pt2lint.project.assume import assumed, parse  # noqa: E402
 from pt2lint.static.engine import lint  # noqa: E402
@@ -59,6 +61,8 @@ def source(case: Case) -> str:
 
 def findings(chosen: Iterable[Case], version: str) -> dict[str, list[Finding]]:
     """What pt2lint says of each case when it speaks of that version of torch, by the case's key."""
+    # As under the Python that the results are of, not the one that runs this.
+    untraced_object.LOCKED = tuple(map(int, python(version).split("."))) < (3, 12)
     texts = {f"{case.key}.py": source(case) for case in chosen}
     major, minor = version.split(".")[:2]
     settings = SimpleNamespace(target_torch=(int(major), int(minor)), roots="explicit", pedantic=False)

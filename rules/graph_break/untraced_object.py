@@ -333,9 +333,7 @@ class UntracedObject(GraphBreak):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         self.how, self.what = op.detail("how"), op.detail("what")
         first, after = VERSIONS.get(self.how, ANY)
-        if (
-            self.how == "kept"
-        ):  # the lock is held in a `with` of Python's own, which the function costs that reads
+        if self.how == "kept":  # Python enters the lock in a `with`: that costs the function that reads
             op = op._replace(inside=op.inside or "with")
             after = STILL if LOCKED else first
         if first <= self.function.target < after:
