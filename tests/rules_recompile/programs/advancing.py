@@ -148,7 +148,7 @@ def calm(x):
     scaled = torch.compile(Rated(rated))
     for _ in range(11):
         scaled(x)
-        rated.tick()  # PTR211
+        rated.tick()  # PTR211 in forward
     clock = Clock()
     short = torch.compile(Brief(clock))
     for _ in range(11):
