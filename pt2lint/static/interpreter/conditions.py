@@ -353,7 +353,8 @@ class Conditions:
                 classes = [k.info for k in kinds if isinstance(k, Class)]
                 self._keep_objects(key, value, classes, env, outcome)
                 if value is UNKNOWN and outcome and not frame.region and len(classes) == 1:
-                    env[key] = self.at.objects.instance(classes[0])  # `for m in model.modules():`
+                    if self.at.classes.is_module(classes[0]):  # `for m in model.modules():`
+                        env[key] = self.at.objects.instance(classes[0])
                 return
             names = [self.at.names.external_name(k) for k in kinds]
             if not names or None in names:
