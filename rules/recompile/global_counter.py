@@ -85,15 +85,14 @@ class GlobalCounter(Rule):
             return
         if self.function.target >= UNUSED_IS_FREE and not self.used(node):
             return
-        if isinstance(node, cst.Call) and self.function.target < ITERATORS:
-            return  # the graph ends there
         if isinstance(node, cst.Call):
-            self.report(
-                node,
-                op,
-                f"`{self.text(node)}` gives another number at every call, and Dynamo guards on where the iterator is: "
-                "a recompilation at every call, and eager from the limit on",
-            )
+            if self.function.target >= ITERATORS:
+                self.report(
+                    node,
+                    op,
+                    f"`{self.text(node)}` gives another number at every call, and Dynamo guards on where the iterator "
+                    "is: a recompilation at every call, and eager from the limit on",
+                )
             return
         of_class = bool(op.detail("of"))
         if of_class and self.function.target < OF_CLASSES:

@@ -518,7 +518,6 @@ class CompiledCalls:
         names = [p.arg for p in parameters_in(body.args)]
         first = names[0] if names else ""
         found: list[tuple[str, ast.expr | None]] = []
-        own = {p.arg for p in parameters_in(body.args)} | binds(body)
         for part in walk(body):
             target = part.targets[0] if isinstance(part, ast.Assign) else None
             if isinstance(part, ast.Assign) and counts(
@@ -542,7 +541,7 @@ class CompiledCalls:
                         bound = dict(zip(parameters_of(inner)[1:], part.args[1:], strict=False))
                         bound |= {k.arg: k.value for k in part.keywords if k.arg}
                         found += self.set_by(part.func, bound, env, frame)
-        mine = own - {first, *given}
+        mine = ({*names} | binds(body)) - {first, *given}
         return [
             (attribute, given.get(value.id, value) if isinstance(value, ast.Name) else value)
             for attribute, value in found
