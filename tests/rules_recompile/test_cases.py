@@ -395,6 +395,19 @@ class Window(torch.nn.Module):
 
 torch.compile(Window())(torch.ones(2, 2))
 """,
+    "a number that is whole at the first call alone": """
+class Moving(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.phase, self.step, self.scale = 0, 0.25, 1
+
+    def forward(self, x):
+        self.phase += self.step
+        self.scale = self.scale / 2
+        return x + self.phase * self.scale
+
+torch.compile(Moving())(torch.ones(2))
+""",
     "a number to which each turn adds a fraction, and one that a loop goes over": """
 @torch.compile
 def moved(x, t):

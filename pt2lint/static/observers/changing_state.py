@@ -51,6 +51,8 @@ class ChangingState:
             return
         if any(isinstance(one, Tensor) for one in (*kinds, *options(made))):
             return
+        if any(isinstance(one, Py) and one.type == "float" for one in (*kinds, *options(made))):
+            return  # it is whole at the first call alone: the value of a float is not guarded on
         if isinstance(target, ast.Attribute) and self.at.notebook.listens("change attribute", frame):
             owner = self.at.expressions.quietly(target.value, env, frame)
             if isinstance(owner, Class) and not _comes_back(owner.info, target.attr):
