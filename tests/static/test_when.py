@@ -692,6 +692,55 @@ def test_what_one_of_two_does_that_a_test_chooses(
     assert finding.note == ("`verbose` is off by default" if is_off else "")
 
 
+OF_A_PART = """
+class Plain(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.inner = nn.Linear(n, n)
+
+    def forward(self, x):
+        return self.inner(x)
+
+class Loud(Plain):
+    def forward(self, x):
+        return self.inner(x) * x.mean().item()
+
+class M(nn.Module):
+    def __init__(self, verbose):
+        super().__init__()
+        self.verbose = verbose
+        {made}
+
+    def shallow(self, x):
+        return self.part(x + 1)
+
+    def deep(self, x):
+        return self.part(x + 2)
+
+    def forward(self, x: torch.Tensor):
+        if self.verbose:
+            return self.deep(x)
+        return self.shallow(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "conditions"),
+    [
+        ("self.part = Loud(2) if verbose else Plain(2)", ("self.verbose", "verbose")),
+        ("self.part = (Plain if not self.verbose else Loud)(2)", ("self.verbose",)),
+        ("kind = Plain if not verbose else Loud\n        self.part = kind(2)", ("self.verbose", "verbose")),
+        ("kind = Plain\n        kind = Plain if not verbose else Loud\n        self.part = kind(2)", ()),
+        ("self.part = (Loud if len(str(verbose)) > 4 else Plain)(2)", ()),
+    ],
+)
+def test_a_part_that_a_conditional_expression_chooses(
+    tmp_path: Path, made: str, conditions: tuple[str, ...]
+) -> None:
+    [finding] = linted(tmp_path, OF_A_PART.format(made=made))
+    assert finding.when == conditions
+
+
 OF_A_GLOBAL = """
 STATISTICS = {switch}
 
@@ -1008,6 +1057,8 @@ def test_how_many_dimensions_or_elements_an_argument_has(
     [
         ("type(self.config.part) == Part", ("type(self.config.part) == Part",)),
         ("type(mask) is Part", ("type(mask) is Part",)),
+        ("type(mask) in (Part, list)", ("type(mask) in (Part, list)",)),
+        ("drawn.device.type == 'mps'", ("drawn.device.type == 'mps'",)),
         ("isinstance(self.config.part, Part)", ("isinstance(self.config.part, Part)",)),
         ("rate == verbose == 'auto'", ("verbose == 'auto'",)),
         ("kind == other == 'auto'", ("other == 'auto'",)),
@@ -1017,7 +1068,7 @@ def test_how_many_dimensions_or_elements_an_argument_has(
 )
 def test_classes_and_texts_that_are_looked_up(tmp_path: Path, test: str, conditions: tuple[str, ...]) -> None:
     body = (
-        "kind = self.config.get('kind', 1)\nother = self.config.get('other', 1)\ndrawn = x\n"
+        "kind = self.config.get('kind', 1)\nother = self.config.get('other', 1)\ndrawn = x + 1\n"
         f"if {test}:\n    {ITEM}\n    kind, other = 1, 2"
     )
     assert [found for found, _ in when(tmp_path, body)] == [conditions]

@@ -314,7 +314,8 @@ class Defaults:
         if made is None:
             return None
         if len(made.values) == 1:
-            return self._looked_up(made, made.values[0], part)
+            either = _either(made.values[0], made.init)
+            return self._chosen(made, part, either) if either else self._looked_up(made, made.values[0], part)
         return self._chosen(made, part, set_by(made.init, dotted(place)))
 
     def as_kept(self, test: ast.expr, frame: Frame) -> ast.expr:
@@ -564,6 +565,20 @@ def makes(value: ast.expr | None, part: Value) -> bool:
         return False
     name = part.cls.name if part.cls is not None else (part.external or "").rpartition(".")[2]
     return (dotted(value.func) or "").rpartition(".")[2] == name
+
+
+def _either(value: ast.expr | None, init: FunctionNode) -> list[tuple[ast.expr | None, Under]]:
+    """What a conditional expression makes the one way and the other: `A(n) if fast else B(n)`, `(A if fast else B)(n)`,
+    or `kind = A if fast else B`, then `kind(n)`."""
+    called = isinstance(value, ast.Call)
+    chosen = value.func if isinstance(value, ast.Call) else value
+    if isinstance(chosen, ast.Name):
+        sets = set_by(init, chosen.id)
+        chosen = sets[0][0] if len(sets) == 1 else None
+    if not isinstance(chosen, ast.IfExp):
+        return []
+    sides = ((chosen.body, True), (chosen.orelse, False))
+    return [(ast.Call(side, [], []) if called else side, (chosen.test, came)) for side, came in sides]
 
 
 def _option_name(given: ast.expr) -> str:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 LONGEST_ANSWER = 8  # statements of a function that only says yes or no
 OF_DTYPE = ("itemsize", "bits", "max", "min", "eps", "tiny")
 SAYS_DTYPE = ("type", "element_size")
+IS_ONE = (ast.Eq, ast.Is, ast.In)
 
 
 class Sorts:
@@ -136,7 +137,7 @@ class Sorts:
             # That they are not so many says little, and `elif` again what the next test asks.
             same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
             return ARGUMENT if same and (counts(left) or self._given(form, frame) == ARGUMENT) else None
-        if isinstance(left, ast.Call) and len(left.args) == 1 and isinstance(test.ops[0], (ast.Eq, ast.Is)):
+        if isinstance(left, ast.Call) and len(left.args) == 1 and isinstance(test.ops[0], IS_ONE):
             callee = self.at.names.external_name(self.at.expressions.again(left.func, env, frame))
             if outcome and self.at.models.plays(callee, "tells the type"):
                 sort = self._given(left.args[0], frame)
@@ -149,7 +150,9 @@ class Sorts:
         if not (told or number) or type(test.ops[0]) not in OPPOSITE:
             return None
         sort = self._given(left, frame)
-        equal = isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is outcome
+        equal = isinstance(test.ops[0], IS_ONE) is outcome
+        if sort is None and equal and self._is_device(left, env, frame):
+            return FLAG
         if number:  # which one it is by default was asked above
             return sort if equal and tensor_of(value) is None else None
         if sort is None and equal and UNKNOWN in options(value) and self._is_looked_up(left, right):
@@ -158,6 +161,17 @@ class Sorts:
             # Whether the project gives an option that is None by default was asked above.
             return GIVEN if sort == ARGUMENT else sort if none else CHOSEN
         return sort
+
+    def _is_device(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """`x.device.type`, of a tensor that the function made."""
+        if not isinstance(place, ast.Attribute) or place.attr != "type":
+            return False
+        device = place.value
+        return (
+            isinstance(device, ast.Attribute)
+            and device.attr == "device"
+            and tensor_of(self.at.expressions.again(device.value, env, frame)) is not None
+        )
 
     def _compares_dtypes(
         self, one: tuple[ast.expr, Value], other: tuple[ast.expr, Value], env: Env, frame: Frame
