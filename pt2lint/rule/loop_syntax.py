@@ -32,6 +32,24 @@ def loops_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
     return found
 
 
+def comprehensions_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
+    """The loops of the comprehensions that make an item of the node at each turn, as statements, the innermost first:
+    `for i in range(n): f(x, i)` of `[f(x, i) for i in range(n)]`."""
+    found: list[Loop] = []
+    child, here = node, function.parent(node)
+    while here is not None and not isinstance(here, cst.BaseStatement | cst.Lambda):
+        if isinstance(here, cst.BaseComp) and child is not here.for_in:
+            turns: list[Loop] = []
+            over: cst.CompFor | None = here.for_in
+            while over is not None:
+                body = cst.SimpleStatementSuite([cst.Expr(child)])  # type: ignore[arg-type]
+                turns.insert(0, cst.For(over.target, over.iter, body))
+                over = over.inner_for_in
+            found += turns
+        child, here = here, function.parent(here)
+    return found
+
+
 def is_resized(value: cst.BaseExpression | None) -> TypeGuard[cst.Call]:
     """`F.interpolate(x, size=n)`"""
     return isinstance(value, cst.Call) and last_word(value) in RESIZED

@@ -15,6 +15,7 @@ from pt2lint.rule.loop_syntax import (
     Loop,
     bindings,
     called_name,
+    comprehensions_around,
     dimension_after,
     ends_of,
     free_names,
@@ -72,7 +73,8 @@ class Turns:
 
     def __init__(self, function: FunctionCode, node: cst.CSTNode, attributes: Iterable[str] = ()) -> None:
         self.function = function
-        self.loops = [loop for loop in loops_around(function, node) if not is_short(loop)]
+        around = [*comprehensions_around(function, node), *loops_around(function, node)]
+        self.loops = [loop for loop in around if not is_short(loop)]
         self.attributes = frozenset(attributes)
         self.parameters = {name for name in self.attributes if "." not in name}
         self.counts: set[str] = set(attributes)

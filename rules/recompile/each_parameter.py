@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from types import MappingProxyType
 
 import libcst as cst
@@ -15,6 +16,8 @@ GIVES_PARAMETERS = ("parameters", "named_parameters", "state_dict")
 GIVES_MODULES = ("modules", "named_modules", "children", "named_children")
 # What is made so has one dimension, or is no tensor.
 EVENS_OUT = ("view", "reshape", "flatten", "ravel", "numel", "item", "norm", "size", "shape", "dim", "ndim")
+# Layers with one weight, and unless told otherwise a bias, which has one dimension.
+WEIGHED = ("Linear", "Conv1d", "Conv2d", "Conv3d")
 
 ANEW = "again for each other shape, whatever `dynamic` says, up to the limit of 8"
 
@@ -96,6 +99,8 @@ class EachParameter(CompiledCall):
             modules = targets if self.gives(loop.iter, GIVES_MODULES) else set()
             if not modules and not self.gives_parameters(loop.iter):
                 continue
+            if self.are_alike(loop):
+                continue
             made = targets - modules
             for part in walk(loop.body):
                 if isinstance(part, cst.Assign) and self.is_of(part.value, made, modules):
@@ -156,6 +161,26 @@ class EachParameter(CompiledCall):
             )
         )
 
+    def are_alike(self, loop: cst.For) -> bool:
+        """Whether the weights of the model have one shape: the file makes its layers by one call, or by calls that are
+        alike, and there is no bias, or the loop asks how many dimensions each has."""
+        owners = {
+            part.func.value.value
+            for part in walk(loop.iter)
+            if isinstance(part, cst.Call) and isinstance(part.func, cst.Attribute)
+            if isinstance(part.func.value, cst.Name) and part.func.attr.value in GIVES_PARAMETERS
+        }
+        made: list[ast.expr] = []
+        for part in ast.walk(self.function.file_tree or ast.Module([], [])):
+            if isinstance(part, ast.arg) and part.arg in owners:
+                return False  # whoever calls the function gives it
+            if isinstance(part, ast.Assign) and any(
+                isinstance(t, ast.Name) and t.id in owners for t in part.targets
+            ):
+                made.append(part.value)
+        asks = any(isinstance(p, cst.Attribute) and p.attr.value in ("ndim", "dim") for p in walk(loop.body))
+        return len(owners) == 1 and bool(made) and all(_has_one_shape(value, asks) for value in made)
+
     def gives(self, source: cst.BaseExpression, methods: tuple[str, ...]) -> bool:
         return any(
             isinstance(part, cst.Call)
@@ -213,3 +238,27 @@ def _keeps(call: cst.Call) -> bool:
     """`g.reshape(len(g), -1)`: as many dimensions for all, and other sizes for each."""
     into = isinstance(call.func, cst.Attribute) and call.func.attr.value in ("view", "reshape")
     return into and len(call.args) > 1
+
+
+def _has_one_shape(model: ast.expr, without_biases: bool) -> bool:
+    """Whether layers are made by calls that are alike: `Sequential(*[Linear(8, 8, bias=False) for _ in range(3)])`."""
+    layers = [
+        p for p in ast.walk(model) if isinstance(p, ast.Call) and not _named(p.func, ("Sequential", "range"))
+    ]
+    turning = {
+        n.id
+        for p in ast.walk(model)
+        if isinstance(p, ast.comprehension)
+        for n in ast.walk(p.target)
+        if isinstance(n, ast.Name)
+    }
+    return (
+        len({ast.dump(layer) for layer in layers}) == 1
+        and _named(layers[0].func, WEIGHED)
+        and not any(isinstance(n, ast.Name) and n.id in turning for n in ast.walk(layers[0]))
+        and (without_biases or "bias=False" in ast.unparse(layers[0]))
+    )
+
+
+def _named(func: ast.expr, words: tuple[str, ...]) -> bool:
+    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in words
