@@ -133,6 +133,8 @@ Names of operations:
                     torch.compile returned a wrapper of it; details "name", the module's, "line", where it was
                     compiled, "of", where what holds it was, and "both" where the function that calls it is given the
                     wrapper too, or is traced
+- `hide compiled`   what torch.compile made of a module is assigned to an attribute of a module whose class has a
+                    method of that name, which Python finds first; details: "class"
 - `unfreeze`        code that is not compiled sets `requires_grad` of a compiled module, of a part of it, or of
                     parameters that a loop over those of one gives; details: "of", that part, and "head", the first
                     name of it

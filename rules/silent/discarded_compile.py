@@ -30,6 +30,11 @@ class DiscardedCompile(Rule):
     or `trainer = Trainer(model)`, then `model = torch.compile(model)`) it is reported where nothing in the file
     reads the name from there on.
 
+    And for a module that is given the name of a method: after `model.encode = torch.compile(model.encoder)`, calls of
+    `model.encode` run the method `encode` of its class as before. A module keeps modules apart from its attributes,
+    and Python finds what the class has first. A compiled function stays where it is put
+    (`model.encode = torch.compile(model.encode)`).
+
     ## Example
     ```python
     import torch
@@ -59,12 +64,12 @@ class DiscardedCompile(Rule):
     ```
 
     ## Versions
-    Measured: nothing is compiled on torch 2.6, 2.9, 2.13 and 2.15.
+    Measured: nothing is compiled on torch 2.6, 2.9, 2.13 and 2.15, also where a method hides it.
     """
 
     code = "PTS301"
     name = "discarded-compile"
-    ops = tuple(f"{what} {name}" for what in ("discard", "call") for name in NAMES)
+    ops = ("hide compiled", *(f"{what} {name}" for what in ("discard", "call") for name in NAMES))
     anywhere = True
 
     @classmethod
@@ -73,6 +78,11 @@ class DiscardedCompile(Rule):
         return op.inside != "with" or not op.name.startswith("discard ")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        if op.name == "hide compiled" and isinstance(node, cst.Attribute):
+            says = f"`{op.detail('class')}` has a method `{node.attr.value}`, which Python finds first"
+            fix = self.fix("Compile the method, or give the compiled module a name of its own.", by_hand=True)
+            self.report(node, op, f"{says}: what is compiled here is never called", fixes=[fix])
+            return
         if op.name.startswith("discard ") and not isinstance(node, cst.Call):
             self.report(
                 node, op, f"{self.quote(node)} decorates nothing: its `@` is missing, and nothing is compiled"

@@ -1838,6 +1838,37 @@ class Net(torch.nn.Module):
             x = x + 1
         return x * len(os.environ["PATH"])
 """,
+    "a compiled module under the name of a method": """
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(3, 3)
+        self.inner = Inner()
+        self.read = None
+
+    def encode(self, x):
+        return self.encoder(x) * 2
+
+    def forward(self, x):
+        return self.encode(x)
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+class Holder:
+    def run(self, x):
+        return x
+
+def run(x, holder: Holder):
+    coder = Coder()
+    coder.encode = torch.compile(coder.encoder, dynamic=True)  # PTS301
+    coder.forward = torch.compile(coder.inner)  # PTS301
+    coder.encode = torch.compile(coder.encode)
+    coder.read = torch.compile(coder.inner)
+    holder.run = torch.compile(coder.inner)
+    return coder.encode(x)
+""",
     "lost": """
 import pytest
 

@@ -11,7 +11,7 @@ from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.nodes import FunctionNode, binds, parts, says_none, unit_of, walk
-from pt2lint.static.values import UNKNOWN, Func, Instance, Value, options
+from pt2lint.static.values import UNKNOWN, Func, Instance, Value, Wrapped, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -63,6 +63,27 @@ class Bypassed:
             if lines and max(lines) < (first if of else node.lineno):
                 here = self.plain.setdefault((frame.module.path, running), {})
                 here[name] = Plain(wrapper, node.lineno, of)
+
+    def assigned(
+        self, target: ast.expr, owner: Value, value: Value, index: Value | None, env: Env, frame: Frame
+    ) -> None:
+        """`model.encode = torch.compile(model.encoder)`, of a class that has a method `encode`: a module keeps modules
+        apart from its attributes, and what the class has is found first."""
+        if not isinstance(target, ast.Attribute) or not isinstance(value, Wrapped) or value.how != "compiled":
+            return
+        if not isinstance(owner, Instance) or owner.cls is None or not isinstance(value.inner, Instance):
+            return
+        if (
+            not self.at.classes.is_module(owner.cls)
+            or self.at.classes.find_method(owner.cls, target.attr) is None
+        ):
+            return
+        inner = value.inner
+        layer = inner.external is not None and self.at.models.of(inner.external).forward is not None
+        if (layer or self.at.classes.is_module(inner.cls)) and self.at.notebook.listens(
+            "hide compiled", frame
+        ):
+            self.at.notebook.note(target, "hide compiled", frame, details={"class": owner.cls.name})
 
     def in_methods(
         self, wrapper: str, given: str, node: ast.Call, bound: list[ast.Assign], frame: Frame
