@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pt2lint.libraries.forms import form
 from pt2lint.libraries.types import is_instance
 from pt2lint.libraries.words import Origin, value_of
-from pt2lint.static.values import UNKNOWN, Ext, Instance, Tensor, Value, tensor_of
+from pt2lint.static.values import UNKNOWN, Dict, Ext, Instance, Tensor, Value, tensor_of
 
 if TYPE_CHECKING:
     from pt2lint.libraries.call import Call
@@ -307,6 +307,7 @@ def _owners_of_mentions(source: str, patterns: tuple[re.Pattern[str], ...]) -> t
 
 
 FOREIGN = Library("")
+OPTIMIZER, RATE = "torch.optim.Optimizer", "[lr]"  # the second under no name that an attribute may have
 _LAST_WORD = re.compile(r"\w+\Z")
 
 
@@ -589,7 +590,18 @@ def unknown(call: Call) -> Value:
 
 
 def made_or_unknown(call: Call) -> Value:
-    """A name in capitals is taken for a class."""
-    if call.name.rsplit(".", 1)[-1][:1].isupper() and call.receiver is None:
-        return call.models.instance(call.name)
-    return UNKNOWN
+    """A name in capitals is taken for a class. What one makes of parameters and a rate is an optimizer: to make it, and
+    its `zero_grad`, are torch's own, whatever its `step` does."""
+    last = call.name.rsplit(".", 1)[-1]
+    if last == "zero_grad" and isinstance(call.receiver, Instance) and RATE in call.receiver.attrs:
+        call.note(f"call {OPTIMIZER}.zero_grad")
+    if not last[:1].isupper() or call.receiver is not None:
+        return UNKNOWN
+    made = call.models.instance(call.name)
+    first = call.args[0] if call.args else call.kwargs.get("params")
+    held = getattr(first, "elem", UNKNOWN)
+    groups = isinstance(held, Dict) and "params" in held.items
+    if "lr" in call.kwargs and (groups or tensor_of(held) is not None):
+        made.attrs[RATE] = call.kwargs["lr"]
+        call.note(f"call {OPTIMIZER}")
+    return made

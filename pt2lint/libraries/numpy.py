@@ -257,7 +257,8 @@ LIBRARY = Library(
         **{f"numpy.{name}": "any" for name in OBJECTS},
     },
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
-    types={"numpy.ndarray": "array"},
+    # Whoever annotates with the function means the class.
+    types={"numpy.ndarray": "array", "numpy.array": "array"},
     roles={"random source": ("numpy.random.*",), "array type": ("numpy.ndarray",)},
     breaks={
         **{f"numpy.{name}": NO_VERSION for name in UNTRACED},

@@ -265,6 +265,42 @@ class Learner(nn.Module):
         torch.cuda.random.manual_seed(0)  # PTB151
         return self.table.rows(x)
 """,
+    "what another library's class makes of parameters and a rate is an optimizer": """
+import averages
+import optims
+from optims import Steady
+
+def start(model, settings):
+    optimizer = optims.Steady(model.parameters(), lr=0.1)  # PTB189
+    average = averages.Average(model.parameters(), decay=0.9)
+    wanted = [p for p in model.parameters() if p.requires_grad]
+    other = Steady([{"params": wanted, "weight_decay": 0.0}], lr=settings.lr)  # PTB189
+    plan = optims.Plan(optimizer, lr=0.1)
+    return average, plan, other
+
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.tail = optims.Tail(3, lr=0.1)
+        self.optimizer = Steady(self.layer.parameters(), lr=0.1)
+
+    @torch.compile
+    def learn(self, x: torch.Tensor):
+        self.optimizer.zero_grad(set_to_none=True)  # PTB166
+        self.tail.zero_grad()
+        self.optimizer.step()
+        return self.layer(x)
+
+torch.compile(start)(nn.Linear(3, 3), None)
+""",
+    "whoever annotates with np.array means its class": """
+import numpy as np
+
+@torch.compile
+def classes(labels: np.array, rows: "np.array | None" = None):
+    return max(set(labels))  # PTB117
+""",
     "only modules take hooks of their forward": """
 @torch.compile
 def watch(layers, x):
