@@ -61,6 +61,14 @@ def test_blank_lines_before_a_replaced_end_of_the_function():
     )
 
 
+@pytest.mark.parametrize("after", ["    # then\n    return x\n", "    return x\n", ""])
+def test_blank_lines_that_hold_spaces_stay_below_what_is_replaced(after):
+    above = "def f(x):\n    if x.any():\n        x = 1\n    else:\n        x = 2\n"
+    source = f"{above}        \n\n{after}"
+    made = rewritten(source, lambda code, found: {found("if x.any():"): statements(code, ["x = where(x)"])})
+    assert made == f"def f(x):\n    x = where(x)\n\n\n{after}"
+
+
 @pytest.mark.parametrize("tail", ["", "\n", "\n\n", "\n# after\n", "\n    # in it\n\n# after", "\n\n\n"])
 def test_what_follows_the_function_stays(tail):
     source = "def f(x):\n    if x:\n        return 1\n\n    return 2" + tail
