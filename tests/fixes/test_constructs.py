@@ -84,6 +84,27 @@ def test_numpy_of_numbers_is_refused(text):
     assert isinstance(made, Refusal)
 
 
+@pytest.mark.parametrize("made", ["torch.tensor", "torch.as_tensor"])
+def test_a_product_of_sizes_that_a_branch_asks_for(made):
+    source = lines(f"if torch.prod({made}(x.shape[:-1])) == 0:\n        return x", "return x * 2")
+    code = function_code(source)
+    fix = in_math.test_with_math(code, nodes(code, cst.Comparison)[0])
+    assert "if math.prod(x.shape[:-1]) == 0:" in prove(source, fix, [[X], [X.detach()[:0]]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "return x * (torch.prod(torch.tensor(x.shape)) == 0)",
+        "if torch.prod(torch.tensor(x.shape)) == x.sum(): pass",
+        "if x.size(0) == 0: pass",
+    ],
+)
+def test_a_product_of_sizes_that_may_have_to_be_a_tensor(text):
+    code = function_code(lines(text))
+    assert isinstance(in_math.test_with_math(code, nodes(code, cst.Comparison)[0]), Refusal)
+
+
 ELSEWHERE = """import numpy as np
 import torch
 

@@ -13,6 +13,7 @@ from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect
 from pt2lint.fixes.rewrite import (
+    New,
     Refusal,
     Refused,
     Repaired,
@@ -23,6 +24,7 @@ from pt2lint.fixes.rewrite import (
     math_function,
     qualified,
     refusing,
+    replaced,
     rewrite,
     source,
     uses,
@@ -42,6 +44,7 @@ _WHOLE = {"lcm": "lcm", "gcd": "gcd"}
 _ROUNDS = ("ceil", "floor", "trunc")
 # How an operation says that its value comes from NumPy, and from which line of the file.
 _OF_NUMPY = re.compile(r"`numpy\.(\w+)` returns .* \(line (\d+)\)$")
+_TAKE_NUMBERS = ("torch.tensor", "torch.as_tensor")
 _INTEGERS = ("int", "int32", "int64", "intp", "long", "int_")
 
 
@@ -49,6 +52,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     """The repair of the number that the node reads out of an array, where numbers are all it is made of; and of one
     that NumPy makes, here or elsewhere in the file, where the node depends on it."""
     there = accepted(where_it_is_made(function, node))
+    if isinstance(node, cst.Comparison):
+        return (*accepted(test_with_math(function, node)), *there)
     if not isinstance(node, cst.Call):
         return there
     return (*accepted(with_math(function, node, kind or guess(function))), *there)
@@ -75,6 +80,26 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
         "Compute the number with `math`: Dynamo evaluates that while it traces, and takes what NumPy makes for a "
         "tensor. Outside its domain `math` raises where NumPy warns.",
         (*writer.imports, *rewrite(function, {node: cst.parse_expression(text)})),
+    )
+
+
+@refusing
+def test_with_math(function: FunctionCode, node: cst.Comparison) -> Repaired:
+    """`torch.prod(torch.tensor(x.shape)) == 0`, asked by an `if`, as `math.prod(x.shape) == 0`."""
+    around = function.parent(node)
+    if not isinstance(around, cst.If | cst.IfExp) or around.test is not node:
+        return Refusal("the outcome may be wanted as a tensor")
+    writer = _Writer(function, guess(function))
+    sides = [node.left, *(part.comparator for part in node.comparisons)]
+    texts = [writer.expression(side)[0] for side in sides]
+    if set(writer.functions) != {"prod"}:
+        return Refusal("it is no product of sizes")
+    new: dict[cst.CSTNode, New] = {
+        side: cst.parse_expression(text) for side, text in zip(sides, texts, strict=True)
+    }
+    return fix(
+        "Compute the number with `math`: Dynamo evaluates that while it traces.",
+        (*writer.imports, *rewrite(function, {node: replaced(node, new)})),
     )
 
 
@@ -206,7 +231,7 @@ class _Writer:
 
     def product(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
         """`torch.prod(torch.tensor(x.shape))`"""
-        if isinstance(node, cst.Call) and qualified(self.function, node.func) == "torch.tensor":
+        if isinstance(node, cst.Call) and qualified(self.function, node.func) in _TAKE_NUMBERS:
             if len(node.args) == 1 and self.sizes(node.args[0].value):
                 self.functions.append("prod")
                 return f"{self.math('prod')}({source(self.function, node.args[0].value)})", True, "same"
