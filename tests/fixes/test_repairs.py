@@ -425,6 +425,8 @@ def test_masked_reduction_is_refused(expression):
         "y[m] = x[m] * 2",
         "y[m] -= 1",
         "y[m] *= x[m].abs()",
+        "y[m] *= -1",
+        "y[m] /= 2",
         "y[m] = -x[m] + y[m]",
         "y[x > 0] = x[x > 0]",
     ],
@@ -436,7 +438,8 @@ def test_masked_assignment(statement):
         cst.AugAssign if "= " in statement and statement[5] != "=" and "] =" not in statement else cst.Assign
     )
     found = [node for node in nodes(code, kind) if "[" in code.module.code_for_node(node)]
-    prove(source, mask.assign_where(code, found[0]), [[X], [-P.detach()], [P]])
+    after = prove(source, mask.assign_where(code, found[0]), [[X], [-P.detach()], [P]])
+    assert ("clone" in after) == ("x[m].abs()" in statement), after
 
 
 @pytest.mark.parametrize(

@@ -251,9 +251,11 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         isinstance(new, cst.CSTNode) and source(function, new) == y for new in unmasked.values()
     ) and effect(node.value):
         return Refusal("the value has an effect")
-    # The backward pass of a product needs what `y` was, and `copy_` writes over it.
-    linear = (operator is None or isinstance(operator, cst.AddAssign | cst.SubtractAssign)) and not singular(
-        node.value
+    # The backward pass of a product with a tensor needs what `y` was, and `copy_` writes over it.
+    scaled = isinstance(operator, cst.MultiplyAssign | cst.DivideAssign) and number(node.value) is not None
+    linear = scaled or (
+        (operator is None or isinstance(operator, cst.AddAssign | cst.SubtractAssign))
+        and not singular(node.value)
     )
     before = y if linear else f"{in_parentheses(y)}.clone()"
     for selection, new in unmasked.items():
@@ -262,7 +264,7 @@ def assign_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
     value = source(function, replaced(node.value, unmasked))
     if operator is not None:
         sign = sign_of(function, operator).removesuffix("=")
-        value = f"{before} {sign} {in_parentheses(value)}"
+        value = f"{before} {sign} {value if scaled else in_parentheses(value)}"
     elif not unmasked:
         return Refusal("nothing in the value is taken under the mask: one number compiles as it is")
     where, imports = torch_name(function, "torch.where")
