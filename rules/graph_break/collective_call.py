@@ -89,7 +89,8 @@ class CollectiveCall(GraphBreak):
             ),
             "": (
                 "Leave `async_op` out: of a collective in the graph the compiler decides itself when to "
-                "wait; what sends objects or waits goes around the compiled call"
+                "wait; give one tensor in place of a list (`all_to_all_single`, `reduce_scatter_tensor`); what sends "
+                "objects or waits goes around the compiled call"
             ),
         }
     )
@@ -109,6 +110,10 @@ class CollectiveCall(GraphBreak):
         "if not dist.is_initialized():\n"
         "    dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
         "def f(x, m, i):\n    return collectives.all_reduce(x, 'sum', dist.group.WORLD) + 1",
+        "import torch.distributed as dist\nif not dist.is_initialized():\n"
+        "    dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
+        "def f(x, m, i):\n    x, y, z = x * 2, torch.empty_like(x), torch.empty_like(x)\n"
+        "    dist.all_to_all_single(y, x)\n    dist.reduce_scatter_tensor(z, x)\n    return y + z",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
