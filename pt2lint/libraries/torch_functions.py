@@ -63,6 +63,7 @@ FUNCTIONAL = (
 )
 SEEDING = "manual_seed manual_seed_all seed seed_all initial_seed get_rng_state set_rng_state"
 MAKING = ("torch.tensor", "torch.as_tensor")  # a tensor, of anything
+AS_NUMPY = {"axis": "dim", "keepdims": "keepdim"}  # what torch takes under NumPy's names, too
 # Where torch has these from.
 HOMES = {
     "torch._tensor.Tensor": "torch.Tensor",
@@ -78,7 +79,8 @@ HOMES = {
 
 def called(call: Call) -> Value:
     """A function or method that the table lists; the table's word, made exact by the arguments."""
-    name, args, kwargs, receiver = call.name, call.args, call.kwargs, call.receiver
+    name, args, receiver = call.name, call.args, call.receiver
+    kwargs = {AS_NUMPY.get(key, key): given for key, given in call.kwargs.items()}
     value = table().call(name, args, kwargs, call.origin(), receiver)
     if value is None:
         return made_or_unknown(call)
@@ -200,7 +202,7 @@ def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver
     if not isinstance(base, Tensor):
         return None
     if last in REDUCE:
-        dim = kwargs.get("dim", kwargs.get("axis", rest[0] if rest else None))
+        dim = kwargs.get("dim", rest[0] if rest else None)
         if dim is None or is_none(dim) is True:
             return 0 if not rest else None
         keep = kwargs.get("keepdim", rest[1] if len(rest) > 1 else None)

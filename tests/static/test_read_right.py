@@ -301,6 +301,20 @@ import numpy as np
 def classes(labels: np.array, rows: "np.array | None" = None):
     return max(set(labels))  # PTB117
 """,
+    "torch takes NumPy's names for a dimension and for keeping it": """
+@torch.compile
+def hits(actual: torch.Tensor, best: torch.Tensor):
+    found, rank = (actual == best).max(axis=-1)
+    rank = rank[found]  # PTB120
+    least = torch.min(actual, axis=1, keepdims=True).values
+    return rank, -least if least.sum() > 0 else least  # PTB110
+
+@torch.compile
+def rows(best: torch.Tensor):
+    counts = best.sum(axis=1)
+    kept = torch.zeros(4, 3).sum(dim=1, keepdims=True)
+    return kept[0][counts.argmax(axis=0, keepdims=True)]
+""",
     "only modules take hooks of their forward": """
 @torch.compile
 def watch(layers, x):
