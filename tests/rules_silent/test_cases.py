@@ -1838,6 +1838,46 @@ class Net(torch.nn.Module):
             x = x + 1
         return x * len(os.environ["PATH"])
 """,
+    "a module that its holder has under two names": """
+class Unet(nn.Module):
+    def forward(self, x, t):
+        return x * t
+
+class Holder:
+    def __init__(self):
+        self.unet = Unet()
+        self.coder = Unet()
+        self.model = self.unet
+        self.either = self.coder
+
+    def predict(self, x, t):
+        return self.model(x, t)  # PTS302
+
+    def code(self, x, t):
+        return self.either(x, t)
+
+class Renewed:
+    def __init__(self):
+        self.unet = Unet()
+        self.model = self.unet
+
+    def renew(self):
+        self.model = self.unet
+
+    def predict(self, x, t):
+        return self.unet(x, t)
+
+class Job:
+    def __init__(self, fast):
+        self.holder = Holder()
+        self.renewed = Renewed()
+        if fast:
+            self.holder.unet = torch.compile(self.holder.unet)
+            self.renewed.unet = torch.compile(self.renewed.unet)
+
+    def run(self, x, t):
+        return self.holder.predict(x, t) + self.holder.code(x, t) + self.renewed.predict(x, t)
+""",
     "a compiled module under the name of a method": """
 class Coder(nn.Module):
     def __init__(self):

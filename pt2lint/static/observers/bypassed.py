@@ -4,12 +4,14 @@ all modules of a class, a teacher among them, so it is names that tell."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.op import Op
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
+from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, binds, parts, says_none, unit_of, walk
 from pt2lint.static.values import UNKNOWN, Func, Instance, Value, Wrapped, options
 
@@ -73,6 +75,9 @@ class Bypassed:
             return
         if not isinstance(owner, Instance) or owner.cls is None or not isinstance(value.inner, Instance):
             return
+        outside = owner is not frame.me and owner.cls.module is frame.module
+        if outside and self.at.notebook.listens("call uncompiled", frame):
+            self.beside(f"self.{target.attr}", target.lineno, owner.cls)
         if (
             not self.at.classes.is_module(owner.cls)
             or self.at.classes.find_method(owner.cls, target.attr) is None
@@ -93,15 +98,30 @@ class Bypassed:
             return
         kept = {dotted(part.targets[0]) for part in bound if dotted(part.value) == given} | {given}
         kept = {name for name in kept if name is not None and name.startswith("self.") and name != wrapper}
-        for method in frame.cls.methods.values() if kept else ():
-            read = {dotted(part) for part in parts(method, ast.Attribute)}
+        self.in_methods_of(frame.cls, kept, Plain(wrapper, node.lineno, ""))
+
+    def beside(self, wrapper: str, line: int, cls: ClassInfo) -> None:
+        """Code outside of the class puts the wrapper in the module's place, `holder.unet = torch.compile(holder.unet)`,
+        and the class has it under another name, too: `self.model = self.unet`."""
+        init = cls.methods.get("__init__")
+        kept = {
+            name
+            for part in (parts(init, ast.Assign) if init is not None else ())
+            if dotted(part.value) == wrapper and len(part.targets) == 1
+            if (name := dotted(part.targets[0])) is not None and name.startswith("self.")
+        }
+        self.in_methods_of(cls, kept, Plain(wrapper, line, ""))
+
+    def in_methods_of(self, cls: ClassInfo, kept: AbstractSet[str | None], plain: Plain) -> None:
+        for method in cls.methods.values() if kept else ():
+            read = {dotted(part) for part in parts(method, ast.Attribute) if isinstance(part.ctx, ast.Load)}
             set_again = {dotted(t) for part in parts(method, ast.Assign) for t in part.targets}
-            if wrapper in read or kept & set_again:
+            if plain.wrapper in read or kept & set_again:
                 continue  # it runs either of the two
-            there = Frame(frame.module, unit_of(method), f"`{frame.cls.name}.{method.name}`", cls=frame.cls)
+            there = Frame(cls.module, unit_of(method), f"`{cls.name}.{method.name}`", cls=cls)
             for call in parts(method, ast.Call):
                 if dotted(call.func) in kept:
-                    self.note(call, dotted(call.func) or "", Plain(wrapper, node.lineno, ""), method, there)
+                    self.note(call, dotted(call.func) or "", plain, method, there)
 
     def called(
         self, node: ast.Call, func: Value, args: list[Value], result: Value, env: Env, frame: Frame
