@@ -14,6 +14,7 @@ from pt2lint.static.values import (
     UNKNOWN,
     Dict,
     Ext,
+    Func,
     Instance,
     Py,
     Seq,
@@ -136,14 +137,15 @@ class Assignments:
 
     def _is_added(self, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
         """Whether code outside of the class gives its object something compiled, by a name that the class has not:
-        `sampler.step = torch.compile(sampler.denoise)`, where the class calls `self.step(...)`."""
-        return (
-            isinstance(value, Wrapped)
-            and value.how == "compiled"
-            and not frame.region
-            and owner.cls is not None
-            and self.at.classes.find_method(owner.cls, name) is None
-            and name not in self.at.objects.state(owner)
+        `sampler.step = torch.compile(sampler.denoise)`, where the class calls `self.step(...)`; or compiles its method
+        in place: `sampler.denoise = torch.compile(sampler.denoise)`."""
+        if not isinstance(value, Wrapped) or value.how != "compiled" or frame.region or owner.cls is None:
+            return False
+        method = self.at.classes.find_method(owner.cls, name)
+        in_place = isinstance(value.inner, Func) and method is not None and value.inner.node is method[1]
+        # That `forward` is replaced is known apart.
+        return (in_place and name != "forward") or (
+            method is None and name not in self.at.objects.state(owner)
         )
 
     def assign_item(self, target: ast.Subscript, value: Value, env: Env, frame: Frame) -> None:

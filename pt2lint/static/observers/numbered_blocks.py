@@ -21,7 +21,7 @@ from pt2lint.static.source.nodes import (
     unit_of,
     walk,
 )
-from pt2lint.static.values import UNKNOWN, Class, Instance, Py, Tensor, Unknown, Value, Wrapped
+from pt2lint.static.values import UNKNOWN, Class, Func, Instance, Py, Tensor, Unknown, Value, Wrapped
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -46,7 +46,13 @@ class NumberedBlocks:
         self._calls_in_turns: dict[Module, list[tuple[ast.Call, set[str]]]] = {}
 
     def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
-        """torch.compile is given a module of the project."""
+        """torch.compile is given a module of the project, or its `forward`."""
+        if (
+            isinstance(target, Func)
+            and getattr(target.node, "name", "") == "forward"
+            and target.bound is not None
+        ):
+            target = target.bound
         if node is None or frame is None or not isinstance(target, Instance) or target.cls is None:
             return
         if not self.at.notebook.listens("compile block", frame):
