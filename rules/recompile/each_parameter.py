@@ -172,8 +172,6 @@ class EachParameter(CompiledCall):
         }
         made: list[ast.expr] = []
         for part in ast.walk(self.function.file_tree or ast.Module([], [])):
-            if isinstance(part, ast.arg) and part.arg in owners:
-                return False  # whoever calls the function gives it
             if isinstance(part, ast.Assign) and any(
                 isinstance(t, ast.Name) and t.id in owners for t in part.targets
             ):

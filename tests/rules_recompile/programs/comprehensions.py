@@ -47,10 +47,15 @@ def all_of(net):
     return {name: halved(p) for name, p in net.named_parameters()}  # PTR224 in halved
 
 
+def all_doubled(model):
+    return [doubled(p.data) for p in model.parameters()]
+
+
 def alike():
     model = torch.nn.Sequential(*[torch.nn.Linear(4, 4, bias=False) for _ in range(12)])
     for p in model.parameters():
         doubled(p.data)
+    all_doubled(model)
     ranks = torch.nn.Sequential(*[torch.nn.Linear(4, 4) for _ in range(12)])
     for p in ranks.parameters():
         if p.ndim == 2:
