@@ -91,6 +91,9 @@ CASES = {
     "skip = (mask == 0).all() if mask is not None else False\nif skip:\n    return x": ["mask is not None"],
     "skip = False if mask is None else (mask == 0).all()\nif skip:\n    return x": ["mask is not None"],
     "skip = (x == 0).all() if self.flag else (x == 1).all()\nif skip:\n    return x": [],
+    # what an argument may have under a key
+    f"deep = rate.get('deep', None)\nif deep is not None:\n    {ITEM}": ["deep is not None"],
+    f"deep = rate.get('deep', 1)\nif deep is not None:\n    {ITEM}": [],
     # an early return, and what goes on after a test
     f"if mask is None:\n    return x\n{ITEM}": ["mask is not None"],
     f"if self.training:\n    if mask is None:\n        return x\n    x = x + 1\n{ITEM}": [],

@@ -405,8 +405,23 @@ class Sorts:
             return None
         first, _, rest = key.partition(".")
         if not rest:
-            return ARGUMENT if first in frame.parameters else None
+            return ARGUMENT if first in frame.parameters or self._is_given_item(first, frame) else None
         return FLAG if first in frame.parameters else None
+
+    def _is_given_item(self, name: str, frame: Frame) -> bool:
+        """Whether a name first holds what an argument has under a key, or None: `mask = inputs.get("mask")`."""
+        running = self.at.functions.running()
+        sets = [made for made, branch in set_by(running, name) if branch is None] if running else []
+        made = sets[0] if sets else None
+        return (
+            isinstance(made, ast.Call)
+            and isinstance(made.func, ast.Attribute)
+            and made.func.attr == "get"
+            and isinstance(made.func.value, ast.Name)
+            and made.func.value.id in frame.parameters
+            and all(map(says_none, made.args[1:]))
+            and not made.keywords
+        )
 
 
 def _is_set(place: ast.expr, value: Value) -> bool:
