@@ -49,7 +49,7 @@ def source(case: Case) -> str:
     """The case as a file that compiles it; all lines stand where they stand in the family's file."""
     lines = case.path.read_text(encoding="utf-8").splitlines()
     for other in cases(case.table):
-        if other.family == case.family and other != case:
+        if other.family == case.family and other.name != case.name:
             lines[other.line - 1 : other.end_line] = [""] * (other.end_line - other.line + 1)
     for line in range(case.line - 1, case.end_line):
         if re.match(r"(def|    def forward)\b", lines[line]):

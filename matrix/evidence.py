@@ -12,6 +12,7 @@ and inside.py, and the functions of torch that operators.py called. What shows n
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 from collections import defaultdict
@@ -43,11 +44,16 @@ def rules() -> list[type[GraphBreak]]:
     return [rule for rule in load_rules() if issubclass(rule, GraphBreak)]
 
 
+@cache
+def listened() -> frozenset[str]:
+    return frozenset(op for rule in rules() for op in rule.ops)
+
+
 def operations(case: Case) -> Iterator[tuple[str, type[Rule], int]]:
     """Each operation of the case that a rule would report if it broke on every torch, and its line in the file."""
     path = f"{case.key}.py"
     project = Project({path: source(case)}, [path])
-    interpreter = Interpreter(project, frozenset(op for rule in rules() for op in rule.ops), frozenset())
+    interpreter = Interpreter(project, listened(), frozenset())
     module = project.load(path)
     interpreter.run(module, "explicit")
     asked: list[str] = []
@@ -107,10 +113,9 @@ def evidence() -> tuple[dict[str, str], dict[str, list[str]]]:
             for name in names:
                 (alone if len(names) == 1 else shared)[name].append(signs)
     found: dict[str, str] = {}
-    listened = {op for rule in rules() for op in rule.ops}
     tried = {name for v in versions() for name in (*calls(v), *inside(v))}
-    variants = {name for name in tried if any(name.startswith(f"{op} ") for op in listened)}
-    for name in sorted({*listened, *variants, *alone, *shared}):
+    variants = {name for name in tried if any(name.startswith(f"{op} ") for op in listened())}
+    for name in sorted({*listened(), *variants, *alone, *shared}):
         signs = _together(alone[name]) or _together(shared[name]) or _called(name)
         if signs:
             found[name] = signs
@@ -182,6 +187,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare with the files, write nothing")
     parser.add_argument("--missing", action="store_true", help="print the operations that nothing measures")
     options = parser.parse_args()
+    _ = rules()
+    gc.freeze()  # to look for garbage among them takes as long as to interpret a case
     found, reporting = evidence()
     if options.missing:
         for code, names in unmeasured().items():

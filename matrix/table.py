@@ -100,10 +100,11 @@ def setup(table: str, family: str) -> str:
     return "".join(lines)
 
 
-def versions(table: str = "constructs") -> list[str]:
+@cache
+def versions(table: str = "constructs") -> tuple[str, ...]:
     """The versions of torch that the table was measured on, oldest first."""
     found = [p.stem.removeprefix(f"{table}-") for p in RESULTS.glob(f"{table}-*.json")]
-    return sorted(found, key=lambda v: tuple(map(int, re.findall(r"\d+", v))))
+    return tuple(sorted(found, key=lambda v: tuple(map(int, re.findall(r"\d+", v)))))
 
 
 def python(version: str, table: str = "constructs") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import venv
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -53,11 +55,27 @@ def _settings_of_dynamo() -> Iterator[None]:
     names = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")  # False by default
     config = sys.modules.get("torch._dynamo.config")
     before = {name: getattr(config, name, False) for name in names}
+    guards: Any = sys.modules.get("torch._dynamo.guards")
+    if hasattr(
+        guards, "profile_guard_manager"
+    ):  # half of what a small compilation takes, see matrix/measure.py
+        guards.profile_guard_manager = lambda *arguments: 0.0
     yield
     config = sys.modules.get("torch._dynamo.config")
     for name in names:
         if hasattr(config, name):
             setattr(config, name, before[name])
+
+
+@pytest.fixture
+def log_records() -> Iterator[list[logging.LogRecord]]:
+    """What is logged meanwhile. pytest's own caplog would have Dynamo write down each step of each compilation."""
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = records.append  # type: ignore[method-assign]
+    logging.getLogger().addHandler(handler)
+    yield records
+    logging.getLogger().removeHandler(handler)
 
 
 @pytest.fixture(scope="session")

@@ -42,10 +42,10 @@ def fix_of(statement):
     return log_while_tracing(code, calls(code, statement.removeprefix("y = ").partition("(")[0]))
 
 
-def logged(caplog):
+def logged(log_records):
     """What the code logged since the last time, without what torch does."""
-    found = [record.getMessage() for record in caplog.records if record.name == "root"]
-    caplog.clear()
+    found = [record.getMessage() for record in log_records if record.name == "root"]
+    log_records.clear()
     return found
 
 
@@ -62,7 +62,7 @@ def names(code):
         "logging.log(logging.WARNING, 'text')",
     ],
 )
-def test_logged_once_for_each_graph(statement, caplog):
+def test_logged_once_for_each_graph(statement, log_records):
     fix = fix_of(statement)
     assert isinstance(fix, Fix), fix
     after = applied(SOURCE.format(statement), fix)
@@ -70,15 +70,15 @@ def test_logged_once_for_each_graph(statement, caplog):
     x = torch.ones(3)
     assert breaks(lambda: old.f, [x])
     assert not breaks(lambda: new.f, [x])
-    logged(caplog)
+    logged(log_records)
     run = compiled(new.f)
     for _ in range(3):
         run(x)
-    assert len(logged(caplog)) == 1
+    assert len(logged(log_records)) == 1
     new.f(x), new.f(x)
-    eager = logged(caplog)
+    eager = logged(log_records)
     old.f(x), old.f(x)
-    assert eager == logged(caplog)
+    assert eager == logged(log_records)
     assert len(eager) == 2
 
 
@@ -179,14 +179,14 @@ def in_graph(statement):
 
 
 @pytest.mark.parametrize(("statement", "call", "said"), VALUES)
-def test_values_are_logged_at_each_call(caplog, statement, call, said):
+def test_values_are_logged_at_each_call(log_records, statement, call, said):
     """In eager mode and compiled alike, with the values of each call, and compiled no more often than before."""
     source, fix = in_graph(statement)
     space = f"log_test_{len(statement)}"  # an operator is registered once in a process
     after = applied(source, fix).replace('"m::', f'"{space}::')
     assert call in after
     assert said in after
-    caplog.set_level("INFO", logger="pt2lint.tests")
+    log_records.set_level("INFO", logger="pt2lint.tests")
     heard = []
     for text, how in ((source, lambda f: f), (after, lambda f: f), (after, compiled)):
         module = load(text.replace(space, space + str(len(heard))))
@@ -194,8 +194,8 @@ def test_values_are_logged_at_each_call(caplog, statement, call, said):
         with torch._dynamo.config.patch(error_on_recompile=False):
             for rows in (2, 3, 4, 3):
                 run(torch.arange(2.0 * rows).reshape(rows, 2).requires_grad_())
-        heard.append([one.getMessage() for one in caplog.records if one.name == "pt2lint.tests"])
-        caplog.clear()
+        heard.append([one.getMessage() for one in log_records.records if one.name == "pt2lint.tests"])
+        log_records.clear()
     assert heard[0] == heard[1] == heard[2]
     assert len(heard[0]) == 4
 

@@ -4,6 +4,7 @@ fixed file."""
 from __future__ import annotations
 
 import ast
+import logging
 import subprocess
 import sys
 import time
@@ -114,20 +115,20 @@ class M({module}):
 )
 @pytest.mark.parametrize("level", ["", ", stacklevel=1", ", stacklevel=2", ", None, 2"])
 def test_a_message_names_the_line_it_named(
-    tmp_path: Path, imports: str, module: str, level: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, imports: str, module: str, level: str, log_records: list[logging.LogRecord]
 ) -> None:
     text = WARNS.format(torch=f"\n{imports}\n", module=module, level=level)
     if level == ", None, 2":
         text = text.replace("FutureWarning, None", "FutureWarning")
     seen = []
     for code in (text, tried(tmp_path, text)):
-        caplog.clear()
+        log_records.clear()
         source = code + "\n\ndef call():\n    return M()(1)\n"
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             run(source)["call"]()
         places = [source.split("\n")[one.lineno - 1].strip() for one in caught if one.filename == "m.py"]
-        lines = [source.split("\n")[record.lineno - 1].strip() for record in caplog.records]
+        lines = [source.split("\n")[record.lineno - 1].strip() for record in log_records]
         seen.append([one.replace("_warnings_warn_while_tracing", "warnings.warn") for one in places])
         seen[-1] += [one.replace("_logger_warning_while_tracing", "logger.warning") for one in lines]
     assert seen[0] == seen[1]
