@@ -315,6 +315,18 @@ def rows(best: torch.Tensor):
     kept = torch.zeros(4, 3).sum(dim=1, keepdims=True)
     return kept[0][counts.argmax(axis=0, keepdims=True)]
 """,
+    "of a number in a tensor that a module keeps Dynamo knows nothing": """
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.tensor(0.5)
+        self.rows = torch.tensor(3)
+
+    def forward(self, x: torch.Tensor):
+        x = x.add(x, alpha=self.scale)  # PTB106
+        x = x.add(x, alpha=torch.tensor(0.5))
+        return x + x.new_zeros(self.rows)
+""",
     "only modules take hooks of their forward": """
 @torch.compile
 def watch(layers, x):

@@ -213,7 +213,9 @@ def as_input(value: Value) -> Value:
     """The same argument: a tensor that was computed before is an input of the graph."""
     if isinstance(value, Union):
         return Union(tuple(as_input(o) for o in value.options), value.declared)
-    return value.but(leaf=LEAF) if isinstance(value, Tensor) and not value.leaf else value
+    if not isinstance(value, Tensor) or value.leaf == LEAF or (value.leaf == CONSTANT and value.array):
+        return value
+    return value.but(leaf=LEAF)
 
 
 def as_kept(value: Value) -> Value:
