@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import libcst as cst
 import pytest
 import torch
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import checked
+from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, rate, scalar, where
 from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
@@ -341,6 +344,49 @@ def test_a_number_that_is_returned_is_told(body):
     assert fix.by_hand
     assert not fix.is_workaround
     assert "x.sum().detach()" in applied(HEAD + DEF + body + "\n", fix)
+
+
+GIVEN_ON = """class Criterion(torch.nn.Module):
+    def boxes(self, x, n):
+        return x.abs().sum() / n
+
+    def forward(self, x: torch.Tensor):
+        n = len(x) + 1
+        n = torch.as_tensor([n], dtype=torch.float, device=x.device)
+        n = torch.clamp(n / 2, min=1).item()
+        total = x.sum() * 0
+        for loss in ("a", "b"):
+            given = n if loss == "a" else 2.0
+            total = total + self.boxes(x, given)
+        {}return total
+
+
+f = Criterion()
+"""
+
+
+def test_a_number_that_others_divide_by_may_stay_a_tensor():
+    source = HEAD + GIVEN_ON.format("")
+    code = function_code(source, "forward")
+    fix = scalar.keep_for_others(code, calls(code, "torch.clamp(n / 2, min=1).item"), guess(code))
+    assert isinstance(fix, Fix)
+    assert fix.by_hand
+    assert "n = torch.clamp(n / 2, min=1).squeeze()" in prove(source, replace(fix, by_hand=False), [[X], [P]])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "if n > 1:\n            pass\n        ",
+        "print(n)\n        ",
+        "x = x[n]\n        ",
+        "self.n = n\n        ",
+    ],
+)
+def test_a_number_of_which_python_wants_more_stays_one(use):
+    code = function_code(HEAD + GIVEN_ON.format(use), "forward")
+    fix = scalar.keep_for_others(code, calls(code, "torch.clamp(n / 2, min=1).item"), guess(code))
+    assert isinstance(fix, Refusal)
 
 
 def test_scalar_fixes_repair_what_is_around():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
+
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.condition import read_of
+from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array
 from pt2lint.fixes.purity import callee
@@ -16,14 +18,18 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    enclosing_function,
     fix,
     in_parentheses,
+    name_in,
     qualified,
+    refusing,
     rewrite,
     source,
+    uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -47,6 +53,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
             break
         inner = outer
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
+    if isinstance(node, cst.Call) and not kept:
+        kept = accepted(keep_for_others(function, node, kind))
     tensor = read_of(node) if isinstance(node, cst.Call) else None
     if isinstance(node, cst.Call) and tensor is not None and not _of_numpy(function, node, tensor):
         kept += accepted(
@@ -93,6 +101,62 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
         "tensor's precision, not Python's.",
         edits,
     )
+
+
+@refusing
+def keep_for_others(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
+    """`n = t.item()` as `n = t`, where all that is done with `n` from there on is arithmetic, and calls of the
+    project's own functions: by hand, as nobody here looks whether these compute with it alone."""
+    tensor, assign = read_of(node), function.parent(node)
+    name = name_in(assign)
+    if tensor is None or name is None or callee(node) in ("int", "bool"):
+        return Refusal("it is no `name = tensor.item()`")
+    if kind(tensor) in ("tensor:int", "tensor:bool") or _of_numpy(function, node, tensor):
+        return Refusal("a whole number may be wanted as a size or an index")
+    if not _is_computed_with(function, name, 3):
+        return Refusal(f"`{name.value}` is not computed with alone")
+    text = in_parentheses(source(function, tensor))
+    if not is_scalar(function, tensor):
+        text += ".squeeze()"  # of one element, as the number is read out of it
+    if not has_no_gradient(function, tensor, kind):
+        text += ".detach()"
+    return fix(
+        f"Keep the value as a tensor, if what `{name.value}` is given to only computes with it: "
+        f"`x.sum() / {name.value}` takes a tensor too.",
+        rewrite(function, {node: cst.parse_expression(text)}),
+        by_hand=True,
+    )
+
+
+def _is_computed_with(function: FunctionCode, name: cst.Name, depth: int) -> bool:
+    """Whether the name, wherever it is read from there on, is an operand, an argument of the project's functions, or
+    becomes another name of which the same is true; and something is done with it."""
+    owner = enclosing_function(function, name)
+    if owner is None or depth == 0:
+        return False
+    turns = any(isinstance(one, cst.For | cst.While) for one in ancestors(function, name))
+    start = 0 if turns else function.range(name)[0]
+    later = [
+        one.node
+        for one in uses(owner.body)
+        if one.name == name.value and not one.binds and function.range(one.node)[0] > start
+    ]
+    return bool(later) and all(_computes(function, one, depth) for one in later)
+
+
+def _computes(function: FunctionCode, node: cst.CSTNode, depth: int) -> bool:
+    parent = function.parent(node)
+    if isinstance(parent, cst.BinaryOperation):
+        other = parent.right if parent.left is node else parent.left
+        return not isinstance(other, cst.SimpleString | cst.ConcatenatedString | cst.FormattedString)
+    if isinstance(parent, cst.IfExp) and parent.test is not node:
+        return _computes(function, parent, depth)
+    if isinstance(parent, cst.Arg) and isinstance(call := function.parent(parent), cst.Call):
+        if isinstance(call.func, cst.Name):
+            return not hasattr(builtins, call.func.value)
+        return isinstance(call.func, cst.Attribute) and is_name(call.func.value, "self")
+    bound = name_in(parent)
+    return bound is not None and _is_computed_with(function, bound, depth - 1)
 
 
 def _of_numpy(function: FunctionCode, node: cst.Call, value: cst.BaseExpression) -> bool:
