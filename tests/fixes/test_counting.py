@@ -59,6 +59,7 @@ def test_other_lists_are_left(call):
     [
         ("torch.tensor(0.0, requires_grad=True)", "total = torch.tensor(0.0)\n"),
         ("torch.zeros(1, requires_grad=True, dtype=x.dtype)", "total = torch.zeros(1, dtype=x.dtype)\n"),
+        ("torch.zeros(1, requires_grad=x.requires_grad)", "total = torch.zeros(1)\n"),
     ],
 )
 def test_a_sum_starts_without_a_gradient(start, after):

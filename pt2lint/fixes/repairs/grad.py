@@ -31,6 +31,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import is_name
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -45,7 +46,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 
 
 def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
-    """`total = torch.zeros(1, requires_grad=True)` without `requires_grad`, where the name only starts a sum.
+    """`total = torch.zeros(1, requires_grad=True)`, or `=self.training`, without `requires_grad`, where the name only
+    starts a sum.
 
     A sum requires a gradient because of what is added. Refused where the name is not bound again, or its gradient
     is asked for.
@@ -58,13 +60,13 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             for arg in node.args
             if arg.keyword is not None
             and arg.keyword.value == "requires_grad"
-            and source(function, arg.value) == "True"
+            and (is_name(arg.value, "True") or _is_mode(arg.value))
         ),
         None,
     )
     target, owner = name_in(function.parent(node)), enclosing_function(function, node)
     if asks is None or owner is None or target is None:
-        return Refusal("no name is bound to a tensor that is made with `requires_grad=True`")
+        return Refusal("no name is bound to a tensor that is made to require a gradient")
     again = False
     for use in uses(owner.body):
         if use.name != target.value or use.node is target:
@@ -87,6 +89,11 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         "does. It assumes that something is.",
         rewrite(function, {node: node.with_changes(args=kept)}),
     )
+
+
+def _is_mode(node: cst.BaseExpression) -> bool:
+    """`self.training`, `x.requires_grad`"""
+    return isinstance(node, cst.Attribute) and node.attr.value in ("training", "requires_grad")
 
 
 @refusing
