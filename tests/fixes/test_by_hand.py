@@ -220,6 +220,14 @@ CASES = {
         ["logs, y = {}, self.layer(x).mean()", "logs[f'mean_{self.training}'] = float(y)", "return x, logs"],
         "Keep the tensor there, `y.detach()`, and",
     ),
+    "numbers of an array that an object holds": (
+        ["return torch.split(self.layer(x), self.space.sizes.tolist())"],
+        "Keep the numbers too: a list of them in an attribute of its own, set where `self.space.sizes` is",
+    ),
+    "numbers of what the function itself keeps": (
+        ["self.sizes = lengths + 1", "return torch.split(self.layer(x), self.sizes.tolist())"],
+        "Compute for all positions at once",
+    ),
     "numbers of a buffer": (
         ["self.register_buffer('sizes', lengths)", "return [self.layer(x)[:n] for n in self.sizes.tolist()]"],
         "Keep the numbers too: a list of them in an attribute of its own, set where `self.sizes` is;",

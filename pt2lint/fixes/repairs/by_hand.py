@@ -28,6 +28,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode, one_line
+from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name, walk
 
 LONGEST = 60  # characters of code in a sentence
@@ -470,7 +471,7 @@ def _counts_each(function: FunctionCode, node: cst.CSTNode) -> bool:
 
 def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """Numbers that stay in their tensor, or are kept as such beside it."""
-    kept = _buffer(function, node)
+    kept = _buffer(function, node) or _held(function, node)
     if kept:
         yield told(KEEP_NUMBERS.format(f"`{kept}`"))
         return
@@ -502,6 +503,16 @@ def _buffer(function: FunctionCode, node: cst.CSTNode) -> str:
     """The buffer that `self.sizes.tolist()` reads, "" where it reads anything else."""
     read = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
     return _registered(function, read)
+
+
+def _held(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The attribute that `self.space.sizes.tolist()` reads, which the function does not set; "" for anything else."""
+    read = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else node
+    name, owner = dotted(cast(cst.BaseExpression, read)), enclosing_function(function, node)
+    if owner is None or not name.startswith("self."):
+        return ""
+    sets = any(isinstance(each, cst.AssignTarget) and dotted(each.target) == name for each in walk(owner))
+    return "" if sets else name
 
 
 def _kept_mask(function: FunctionCode, node: cst.Subscript) -> str:
