@@ -44,7 +44,9 @@ class TensorAsSize(GraphBreak):
 
     ## Versions
     Measured: breaks in default mode on torch 2.6 to 2.15. With `fullgraph=True`, 2.13 and 2.15 compile
-    sizes and slices; `range` and an index of a list fail everywhere.
+    sizes and slices; `range` and an index of a list fail everywhere. A whole number of NumPy's (of 64 bits) that
+    compiled code is given ends the graph as a bound or an index on 2.6 and 2.9, and is known while tracing on 2.13 and
+    2.15: it is not reported.
     """
 
     code = "PTB106"
@@ -83,6 +85,9 @@ class TensorAsSize(GraphBreak):
         "        self.register_buffer('fill', torch.tensor(2.0))\n"
         "    def forward(self, x, m, i):\n        return torch.full_like(x, self.fill)\nf = M()",
         "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.k = np.max([0, 1])\n"
+        "    def forward(self, x, m, i):\n        return x.flatten()[: self.k + 1].sum() + x\nf = M()",
+        "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.shape = np.asarray([2, 2])\n"
         "    def forward(self, x, m, i):\n        return torch.zeros(*self.shape).sum() + x\nf = M()",
     )
@@ -112,6 +117,9 @@ class TensorAsSize(GraphBreak):
         "        shape = np.asarray([2, 2]) * 2\n        self.shape, self.rows = tuple(shape), [torch.tensor(4)]\n"
         "    def forward(self, x, m, i):\n"
         "        return torch.zeros(*self.shape).sum() + x.view(*self.rows, -1)\nf = M()",
+        "import numpy as np\nclass M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.k, self.names = np.max([1, 2]), [3.0, 4.0, 5.0]\n"
+        "    def forward(self, x, m, i):\n        return x.flatten()[: self.k].sum() + x * self.names[self.k]\nf = M()",
         "return x.view(x.size(0), -1) + torch.zeros(torch.div(x.size(0), 2, rounding_mode='trunc'), 1, 1).sum()",
     )
 

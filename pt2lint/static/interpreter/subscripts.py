@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.masks import Masks
 from pt2lint.static.values import (
+    CONSTANT,
+    LEAF,
     NAME,
     STR,
     UNKNOWN,
@@ -47,7 +49,9 @@ class Subscripts:
                     if bound is not None:
                         value = self.at.expressions.again(bound, env, frame)
                         tensor = tensor_of(value)
-                        if tensor is not None and self.at.notebook.listens("size tensor", frame):
+                        if tensor is None or _is_read_off(tensor, bound):
+                            continue
+                        if self.at.notebook.listens("size tensor", frame):
                             if any(isinstance(o, Py) and o.type in ("int", "float") for o in options(value)):
                                 tensor = tensor.but(sure=False)  # a plain number on another path
                             self.at.notebook.note(bound, "size tensor", frame, about=tensor)
@@ -103,7 +107,9 @@ class Subscripts:
         """Note a tensor that says which place of a list is read, set or deleted."""
         self.check_sizes(node.slice, env, frame)
         tensor = tensor_of(index)
-        if tensor is not None and self.at.notebook.listens("size tensor", frame):
+        if tensor is None or _is_read_off(tensor, node.slice):
+            return
+        if self.at.notebook.listens("size tensor", frame):
             self.at.notebook.note(node.slice, "size tensor", frame, about=tensor)
 
     def _item_of_dictionary(self, owner: Dict, index: Value, node: ast.Subscript, frame: Frame) -> Value:
@@ -237,3 +243,10 @@ def _bounds(node: ast.expr) -> tuple[int | None, int | None] | None:
         else:
             return None
     return bounds[0], bounds[1]
+
+
+def _is_read_off(tensor: Tensor, node: ast.expr) -> bool:
+    """Whether it is a whole number of NumPy's that compiled code is given: from torch 2.13 on Dynamo knows its value
+    where a bound or a place asks for it (2.6 and 2.9 break)."""
+    given = tensor.leaf == LEAF or (tensor.leaf == CONSTANT and isinstance(node, ast.Attribute))
+    return tensor.array and given and not tensor.short and tensor.dtype != "float"
