@@ -270,6 +270,22 @@ CASES = {
         ],
         "Keep all of `y`:",
     ),
+    "a triangle of each of many": (
+        [
+            "y = self.layer(x)",
+            "above = torch.triu(torch.ones(4, 4), diagonal=1).bool()",
+            "return y[:, above]",
+        ],
+        "Take the positions in place of the mask: `i, j = torch.triu_indices(n, m, offset)`, then `y[:, i, j]`",
+    ),
+    "a triangle by a method": (
+        ["y = self.layer(x)", "above = torch.ones(4, 4, dtype=torch.bool).triu(1)", "return y[..., above]"],
+        "Take the positions in place of the mask: `i, j = torch.triu_indices(n, m, offset)`, then `y[..., i, j]`",
+    ),
+    "all but the diagonal of each of many": (
+        ["y = self.layer(x)", "off = ~torch.eye(4, dtype=torch.bool)", "return y[:, off].view(-1, 4, 3)"],
+        "For all but the diagonal, of n rows and columns, no mask is needed: `y.flatten(-2)[..., 1:]",
+    ),
     "a mask of all but the diagonal": (
         ["y = self.layer(x)", "off = ~torch.eye(4, dtype=torch.bool)", "return y[off].view(4, 3)"],
         "For all but the diagonal of `y`, of n rows and columns, no mask is needed:",
