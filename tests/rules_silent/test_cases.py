@@ -1122,6 +1122,18 @@ def run(path, compiled: bool):
     model.load_state_dict(torch.load(path))  # PTS303
     return model(torch.ones(3))
 """,
+    "a state under a key of a checkpoint": """
+def resume(model, checkpoint):
+    model.load_state_dict(checkpoint["model"], strict=False)  # PTS303
+
+def run(compiled: bool):
+    old = nn.Linear(3, 3)
+    model = nn.Linear(3, 3)
+    if compiled:
+        model = torch.compile(model)
+    resume(model, {"model": old.state_dict()})
+    return model(torch.ones(3))
+""",
     "the original is saved, and the wrapper loads": """
 import copy
 

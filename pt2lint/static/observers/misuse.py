@@ -350,6 +350,9 @@ class Misuse:
             or not isinstance(given.func, ast.Attribute)
             or given.func.attr not in asks
         ):
+            state = self.at.expressions.again(given, env, frame) if given is not None else UNKNOWN
+            if isinstance(state, Dict) and state.key is NAME:
+                self.at.notebook.note(node, "load plain state", frame)
             return
         plain = self.at.expressions.again(given.func.value, env, frame)
         if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
