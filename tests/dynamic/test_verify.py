@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import subprocess
 import sys
@@ -1211,7 +1212,7 @@ ENDLESS = """
 
 @needs_torch
 def test_a_script_that_trains_without_end_is_ended_once_it_shows_nothing_new(
-    project: Project, caplog: pytest.LogCaptureFixture
+    project: Project, log_records: list[logging.LogRecord]
 ) -> None:
     path = project.write("adder.py", ENDLESS)
     started = time.monotonic()
@@ -1231,7 +1232,7 @@ def test_a_script_that_trains_without_end_is_ended_once_it_shows_nothing_new(
     assert compiled.startswith("`adder.py`, run compiled, was stopped")
     assert Path("saved").read_text() == "11"  # its own way to end was left to it
     # Where nobody looks at the progress, it is said on standard error that this takes time.
-    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+    assert [record.getMessage().partition(":")[0] for record in log_records] == [
         "recording adder.py",
         "running adder.py compiled",
     ]

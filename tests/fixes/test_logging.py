@@ -1,5 +1,6 @@
 """Logging while Dynamo traces, under the real Dynamo."""
 
+import logging
 from dataclasses import replace
 
 import libcst as cst
@@ -179,14 +180,16 @@ def in_graph(statement):
 
 
 @pytest.mark.parametrize(("statement", "call", "said"), VALUES)
-def test_values_are_logged_at_each_call(log_records, statement, call, said):
+def test_values_are_logged_at_each_call(log_records, request, statement, call, said):
     """In eager mode and compiled alike, with the values of each call, and compiled no more often than before."""
     source, fix = in_graph(statement)
     space = f"log_test_{len(statement)}"  # an operator is registered once in a process
     after = applied(source, fix).replace('"m::', f'"{space}::')
     assert call in after
     assert said in after
-    log_records.set_level("INFO", logger="pt2lint.tests")
+    logger = logging.getLogger("pt2lint.tests")
+    logger.setLevel(logging.INFO)
+    request.addfinalizer(lambda: logger.setLevel(logging.NOTSET))
     heard = []
     for text, how in ((source, lambda f: f), (after, lambda f: f), (after, compiled)):
         module = load(text.replace(space, space + str(len(heard))))
@@ -194,7 +197,7 @@ def test_values_are_logged_at_each_call(log_records, statement, call, said):
         with torch._dynamo.config.patch(error_on_recompile=False):
             for rows in (2, 3, 4, 3):
                 run(torch.arange(2.0 * rows).reshape(rows, 2).requires_grad_())
-        heard.append([one.getMessage() for one in log_records.records if one.name == "pt2lint.tests"])
+        heard.append([one.getMessage() for one in log_records if one.name == "pt2lint.tests"])
         log_records.clear()
     assert heard[0] == heard[1] == heard[2]
     assert len(heard[0]) == 4
