@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Fix
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_syntax import loops_around
@@ -19,11 +20,15 @@ EVENS_OUT = ("view", "reshape", "flatten", "ravel", "numel", "item", "norm", "si
 # Layers with one weight, and unless told otherwise a bias, which has one dimension.
 WEIGHED = ("Linear", "Conv1d", "Conv2d", "Conv3d")
 
+EACH_MODEL = (
+    "Each size needs a compilation: for more than 8, set `torch._dynamo.config.recompile_limit` (`cache_size_limit` on "
+    "2.6) to their number, or call `torch.compiler.reset()` before each, where none comes back."
+)
 ANEW = "again for each other shape, whatever `dynamic` says, up to the limit of 8"
 
 
 class EachParameter(CompiledCall):
-    """A compiled function is called for each parameter, whatever its shape.
+    """A compiled function is called for each parameter, or each model, whatever its shape.
 
     ## What happens
     Dynamo compiles for the shape of the first parameter, then for any size, and once more for each other number of
@@ -34,7 +39,10 @@ class EachParameter(CompiledCall):
     Of an `nn.Parameter` itself Dynamo takes every size for a constant, whatever `dynamic` says: each other shape is
     compiled again, until the limit, also where all parameters of one shape are given in a list (`for params in
     by_shape.values()`). What is not the parameter but has its data (`p.detach()`, `p.data`), and its gradient, may
-    have any size.
+    have any size. So it is for the weights of a model that is an argument: given models of other sizes in turn
+    (`for width in widths: loss_of(Net(width), x)`), the function is compiled again for each. Each size needs that;
+    for more than 8, raise `torch._dynamo.config.recompile_limit` to their number, or call `torch.compiler.reset()`
+    before each, where none comes back.
 
     ## Example
     ```python
@@ -72,7 +80,8 @@ class EachParameter(CompiledCall):
     Measured on torch 2.6, 2.9, 2.13 and 2.15, for parameters of one to four dimensions: 4 recompilations, 3 with
     `dynamic=True`, 1 where they are made flat, and none where all are given in one call; 1 where all have two
     dimensions. For twelve matrices that are `nn.Parameter`, one by one or in lists, 8, and then eager, also with
-    `dynamic=True`; 1 for `p.detach()`, `p.data`, `p.view(-1)` and gradients.
+    `dynamic=True`; 1 for `p.detach()`, `p.data`, `p.view(-1)` and gradients. For eleven models of other sizes 8, and
+    then eager, also with `dynamic=True`; none for eleven of one size.
     """
 
     code = "PTR224"
@@ -84,6 +93,12 @@ class EachParameter(CompiledCall):
         for loop in turns.loops:
             if not isinstance(loop, cst.For):
                 continue
+            models = [a for a in self.arguments(node, op) if self.is_resized(loop, a)]
+            if models:
+                what = "is a model of other sizes at each turn"
+                costs = "again for each, whatever `dynamic` says, up to the limit of 8"
+                self.say(models[0], op, what, costs, self.fix(EACH_MODEL, by_hand=True))
+                return
             if self.are_listed_by_shape(loop.iter):
                 lists = {n.value for n in names(loop.target)[-1:]}  # of `.items()` the second
                 listed = [a for a in self.arguments(node, op) if a.use and is_parameter(a.value, lists)]
@@ -120,12 +135,41 @@ class EachParameter(CompiledCall):
                 self.say(given[0], op, "has the shape of a parameter", costs)
                 return
 
-    def say(self, argument: Argument, op: Op, what: str, costs: str) -> None:
-        self.report(
-            argument.value,
-            self.shown(op, argument.key),
-            f"{self.quote(argument.value)} {what}: {self.callee(op)} is compiled {costs}",
-        )
+    def say(self, argument: Argument, op: Op, what: str, costs: str, *fixes: Fix) -> None:
+        says = f"{self.quote(argument.value)} {what}: {self.callee(op)} is compiled {costs}"
+        self.report(argument.value, self.shown(op, argument.key), says, fixes=fixes)
+
+    def is_resized(self, loop: cst.For, argument: Argument) -> bool:
+        """Whether the argument is a model whose layers are made with another number at each turn: there, or in the list
+        that the loop goes over, `[Net(n) for n in (8, 16)]`."""
+        model, turning = argument.value, {n.value for n in names(loop.target)}
+        if not isinstance(model, cst.Name) or not argument.word.startswith(("module", "torch.nn.")):
+            return False
+        file = self.function.file_tree or ast.Module([], [])
+        if model.value in turning:
+            lists = {n.value for n in names(_list_of(loop, model.value))}
+            made = [
+                (
+                    item.elt,
+                    {
+                        n.id
+                        for one in item.generators
+                        for n in ast.walk(one.target)
+                        if isinstance(n, ast.Name)
+                    },
+                )
+                for bound in ast.walk(file)
+                if isinstance(bound, ast.Assign) and any(_named(t, tuple(lists)) for t in bound.targets)
+                for item in ast.walk(bound.value)
+                if isinstance(item, ast.ListComp)
+            ]
+        else:
+            made = [
+                (ast.parse(self.text(part.value), mode="eval").body, turning)
+                for part in walk(loop.body)
+                if isinstance(part, cst.Assign) and any(is_name(t.target, model.value) for t in part.targets)
+            ]
+        return bool(made) and all(_is_sized_by(value, numbers, file) for value, numbers in made)
 
     def are_listed_by_shape(self, source: cst.BaseExpression) -> bool:
         """`by_shape.values()` and `by_shape.items()` of `by_shape[p.shape].append(p)`, for the parameters `p`."""
@@ -260,3 +304,49 @@ def _has_one_shape(model: ast.expr, without_biases: bool) -> bool:
 
 def _named(func: ast.expr, words: tuple[str, ...]) -> bool:
     return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in words
+
+
+def _list_of(loop: cst.For, name: str) -> cst.BaseExpression:
+    """What gives the name at each turn: the list at its place in `for a, b in zip(all_a, all_b)`."""
+    over = loop.iter
+    if isinstance(loop.target, cst.Tuple) and isinstance(over, cst.Call) and is_name(over.func, "zip"):
+        for each, arg in zip(loop.target.elements, over.args, strict=False):
+            if is_name(each.value, name):
+                return arg.value
+    return over
+
+
+def _is_sized_by(made: ast.expr, numbers: set[str], file: ast.Module) -> bool:
+    """Whether one of the names is among what a layer is made with: `Linear(8, n)`, or `Net(n)` of the file, whose
+    `__init__` makes its layers with that."""
+    while (
+        isinstance(made, ast.Call)
+        and isinstance(made.func, ast.Attribute)
+        and isinstance(made.func.value, ast.Call)
+    ):
+        made = made.func.value  # `Net(n).to(device)`
+    if not isinstance(made, ast.Call):
+        return False
+    given = [(at, one) for at, one in enumerate(made.args)] + [(k.arg, k.value) for k in made.keywords]
+    varied = [key for key, one in given if _reads(one, numbers)]
+    if _named(made.func, WEIGHED):
+        return bool(varied)
+    name = getattr(made.func, "id", "")
+    of_file = [c for c in ast.walk(file) if isinstance(c, ast.ClassDef) and c.name == name]
+    inits = [m for c in of_file for m in c.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"]
+    if not varied or len(inits) != 1:
+        return False
+    params = [one.arg for one in (*inits[0].args.posonlyargs, *inits[0].args.args)][1:]
+    taken = {
+        params[key] if isinstance(key, int) else str(key)
+        for key in varied
+        if not isinstance(key, int) or key < len(params)
+    }
+    layers = [c for c in ast.walk(inits[0]) if isinstance(c, ast.Call) and _named(c.func, WEIGHED)]
+    return any(
+        _reads(one, taken) for layer in layers for one in (*layer.args, *(k.value for k in layer.keywords))
+    )
+
+
+def _reads(node: ast.expr, words: set[str]) -> bool:
+    return any(isinstance(one, ast.Name) and one.id in words for one in ast.walk(node))
