@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container, Iterable
 from types import MappingProxyType
 
 import libcst as cst
@@ -145,22 +146,12 @@ class EachParameter(CompiledCall):
         model, turning = argument.value, {n.value for n in names(loop.target)}
         if not isinstance(model, cst.Name) or not argument.word.startswith(("module", "torch.nn.")):
             return False
-        file = self.function.file_tree or ast.Module([], [])
         if model.value in turning:
             lists = {n.value for n in names(_list_of(loop, model.value))}
             made = [
-                (
-                    item.elt,
-                    {
-                        n.id
-                        for one in item.generators
-                        for n in ast.walk(one.target)
-                        if isinstance(n, ast.Name)
-                    },
-                )
-                for bound in ast.walk(file)
-                if isinstance(bound, ast.Assign) and any(_named(t, tuple(lists)) for t in bound.targets)
-                for item in ast.walk(bound.value)
+                (item.elt, _turning(item.generators))
+                for bound in self.assigned(lists, ast.Name, ast.Attribute)
+                for item in ast.walk(bound)
                 if isinstance(item, ast.ListComp)
             ]
         else:
@@ -169,7 +160,20 @@ class EachParameter(CompiledCall):
                 for part in walk(loop.body)
                 if isinstance(part, cst.Assign) and any(is_name(t.target, model.value) for t in part.targets)
             ]
-        return bool(made) and all(_is_sized_by(value, numbers, file) for value, numbers in made)
+        return bool(made) and all(_is_sized_by(value, numbers, self.file) for value, numbers in made)
+
+    @property
+    def file(self) -> ast.Module:
+        return self.function.file_tree or ast.Module([], [])
+
+    def assigned(self, words: set[str], *targets: type[ast.expr]) -> list[ast.expr]:
+        """What the file assigns to names, or to attributes, of these words."""
+        return [
+            part.value
+            for part in ast.walk(self.file)
+            if isinstance(part, ast.Assign)
+            and any(isinstance(t, targets) and _named(t, words) for t in part.targets)
+        ]
 
     def are_listed_by_shape(self, source: cst.BaseExpression) -> bool:
         """`by_shape.values()` and `by_shape.items()` of `by_shape[p.shape].append(p)`, for the parameters `p`."""
@@ -214,12 +218,7 @@ class EachParameter(CompiledCall):
             if isinstance(part, cst.Call) and isinstance(part.func, cst.Attribute)
             if isinstance(part.func.value, cst.Name) and part.func.attr.value in GIVES_PARAMETERS
         }
-        made: list[ast.expr] = []
-        for part in ast.walk(self.function.file_tree or ast.Module([], [])):
-            if isinstance(part, ast.Assign) and any(
-                isinstance(t, ast.Name) and t.id in owners for t in part.targets
-            ):
-                made.append(part.value)
+        made = self.assigned(owners, ast.Name)
         asks = any(isinstance(p, cst.Attribute) and p.attr.value in ("ndim", "dim") for p in walk(loop.body))
         return len(owners) == 1 and bool(made) and all(_has_one_shape(value, asks) for value in made)
 
@@ -287,22 +286,20 @@ def _has_one_shape(model: ast.expr, without_biases: bool) -> bool:
     layers = [
         p for p in ast.walk(model) if isinstance(p, ast.Call) and not _named(p.func, ("Sequential", "range"))
     ]
-    turning = {
-        n.id
-        for p in ast.walk(model)
-        if isinstance(p, ast.comprehension)
-        for n in ast.walk(p.target)
-        if isinstance(n, ast.Name)
-    }
     return (
         len({ast.dump(layer) for layer in layers}) == 1
         and _named(layers[0].func, WEIGHED)
-        and not any(isinstance(n, ast.Name) and n.id in turning for n in ast.walk(layers[0]))
+        and not _reads(layers[0], _turning(p for p in ast.walk(model) if isinstance(p, ast.comprehension)))
         and (without_biases or "bias=False" in ast.unparse(layers[0]))
     )
 
 
-def _named(func: ast.expr, words: tuple[str, ...]) -> bool:
+def _turning(loops: Iterable[ast.comprehension]) -> set[str]:
+    """The names that have another value for each item."""
+    return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+
+
+def _named(func: ast.expr, words: Container[str]) -> bool:
     return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in words
 
 
