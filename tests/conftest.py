@@ -56,9 +56,8 @@ def _settings_of_dynamo() -> Iterator[None]:
     config = sys.modules.get("torch._dynamo.config")
     before = {name: getattr(config, name, False) for name in names}
     guards: Any = sys.modules.get("torch._dynamo.guards")
-    if hasattr(
-        guards, "profile_guard_manager"
-    ):  # half of what a small compilation takes, see matrix/measure.py
+    # Half of what a small compilation takes, see matrix/measure.py.
+    if hasattr(guards, "profile_guard_manager"):
         guards.profile_guard_manager = lambda *arguments: 0.0
     yield
     config = sys.modules.get("torch._dynamo.config")

@@ -18,7 +18,6 @@ FACTORIES = (
     "tensor zeros ones full empty rand randn arange linspace eye zeros_like ones_like full_like empty_like "
     "rand_like randn_like"
 )
-DECIDING = ("training", "requires_grad")  # attributes that may decide whether a gradient is required
 OF_MODULE = "call torch.nn.Module.requires_grad_"
 FREEZE = (
     "Freeze weights, and set them free, around the call of the compiled function: `module.requires_grad_(False)` holds "
@@ -157,10 +156,12 @@ class RequiresGrad(GraphBreak):
     def _mode(self, node: cst.CSTNode) -> str | None:
         """`self.training`, `x.requires_grad` or a flag that is on by default, where that decides whether a gradient is
         required."""
+        from pt2lint.fixes.repairs.grad import is_mode
+
         for arg in node.args if isinstance(node, cst.Call) else ():
             if arg.keyword is not None and arg.keyword.value == "requires_grad":
-                asks = isinstance(arg.value, cst.Attribute) and arg.value.attr.value in DECIDING
-                return self.text(arg.value) if asks or self._is_on(node, arg.value) else None
+                asks = is_mode(arg.value) or self._is_on(node, arg.value)
+                return self.text(arg.value) if asks else None
         return None
 
     def _is_on(self, node: cst.CSTNode, flag: cst.BaseExpression) -> bool:

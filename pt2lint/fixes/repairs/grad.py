@@ -60,7 +60,7 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             for arg in node.args
             if arg.keyword is not None
             and arg.keyword.value == "requires_grad"
-            and (is_name(arg.value, "True") or _is_mode(arg.value))
+            and (is_name(arg.value, "True") or is_mode(arg.value))
         ),
         None,
     )
@@ -91,8 +91,8 @@ def without_gradient(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
-def _is_mode(node: cst.BaseExpression) -> bool:
-    """`self.training`, `x.requires_grad`"""
+def is_mode(node: cst.BaseExpression) -> bool:
+    """`self.training`, `x.requires_grad`: what may decide whether a gradient is required."""
     return isinstance(node, cst.Attribute) and node.attr.value in ("training", "requires_grad")
 
 
