@@ -2275,6 +2275,7 @@ def main(path):
     model = torch.compile(net)
     model.load_state_dict(net.state_dict())  # PTS303
     model.load_state_dict(Net().state_dict(), strict=False)  # PTS303
+    model.load_state_dict(nn.Linear(3, 3).state_dict(), strict=False)  # PTS303
     model.load_state_dict(torch.load(path))
     model.load_state_dict(torch.compile(Net()).state_dict())
     net.load_state_dict(Net().state_dict())

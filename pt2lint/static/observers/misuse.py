@@ -345,17 +345,8 @@ class Misuse:
         if not any(frame.module.says(f".{word}(") for word in asks):
             self.at.notebook.note(node, "load plain state", frame, details={"from": "elsewhere"})
             return
-        if (
-            not isinstance(given, ast.Call)
-            or not isinstance(given.func, ast.Attribute)
-            or given.func.attr not in asks
-        ):
-            state = self.at.expressions.again(given, env, frame) if given is not None else UNKNOWN
-            if isinstance(state, Dict) and state.key is NAME:
-                self.at.notebook.note(node, "load plain state", frame)
-            return
-        plain = self.at.expressions.again(given.func.value, env, frame)
-        if isinstance(plain, Instance) and plain.cls is not None and self.at.classes.is_module(plain.cls):
+        state = self.at.expressions.again(given, env, frame) if given is not None else UNKNOWN
+        if isinstance(state, Dict) and state.key is NAME:
             self.at.notebook.note(node, "load plain state", frame)
 
     def saves_original(self, frame: Frame) -> bool:
