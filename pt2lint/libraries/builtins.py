@@ -344,7 +344,7 @@ def attribute(call: Call, first: Value) -> Value:
             return join(value, args[2]) if value is not UNKNOWN else UNKNOWN
         return value
     if isinstance(first, Instance) and first.cls is not None and isinstance(call.node, ast.Call):
-        return chosen_method(call, first, call.node.args[1])
+        return chosen(call, first, call.node.args[1])
     return Ext("torch.nn.") if named(first) == "torch.nn" else UNKNOWN
 
 
@@ -356,15 +356,34 @@ def _taken_off(asked: Value, other: Value) -> Value:
     return join_all([*inside, *(o for o in options(other) if not is_wrapper(o))])
 
 
-def chosen_method(call: Call, owner: Instance, name: ast.expr) -> Value:
-    """`getattr(self, f"reduce_{kind}")`: any of the methods whose names fit, where they are few."""
+def chosen(call: Call, owner: Instance, name: ast.expr) -> Value:
+    """`getattr(self, f"reduce_{kind}")`: any of the methods whose names fit, where they are few, or else of the parts
+    whose names have a number there (`layer1`), and what was set under a name that is put together in the same way."""
     pattern = name_pattern(name)
     if pattern is None:
         return UNKNOWN
     fits = {m for m in call.methods_of(owner) if pattern.fullmatch(m)}
+    if not fits:
+        numbered = re.compile(pattern.pattern.replace(r"\w+", r"\d+"))
+        fits = {n for n in call.names_of(owner) if n == _shown(pattern) or numbered.fullmatch(n)}
     if not 0 < len(fits) <= MAX_ALTERNATIVES:
         return UNKNOWN
     return join_all(call.attribute(owner, m, name) for m in sorted(fits))
+
+
+def put(call: Call, owner: Instance) -> None:
+    """`setattr(self, name, part)`, `self.add_module(name, part)`; what a loop puts under names with its number is kept
+    under what these look like."""
+    *_, name, value = call.args
+    if isinstance(name, Py) and isinstance(name.const, str):
+        call.store(owner, name.const, value)
+    elif isinstance(call.node, ast.Call) and len(call.node.args) == len(call.args):
+        if (pattern := name_pattern(call.node.args[-2])) is not None:
+            call.store(owner, _shown(pattern), value)
+
+
+def _shown(pattern: re.Pattern[str]) -> str:
+    return pattern.pattern.replace(r"\w+", "*")
 
 
 def name_pattern(name: ast.expr) -> re.Pattern[str] | None:
@@ -390,9 +409,8 @@ def set_attribute(call: Call, first: Value) -> Value:
     args = call.args
     if len(args) != 3:
         return UNKNOWN
-    if isinstance(args[1], Py) and isinstance(args[1].const, str) and isinstance(first, Instance):
-        if first.cls is not None and first is call.frame.me:
-            call.store(first, args[1].const, args[2])
+    if isinstance(first, Instance) and first.cls is not None and first is call.frame.me:
+        put(call, first)
     return NONE
 
 

@@ -135,6 +135,10 @@ class Call:
         """The names of the methods of an object of a class of the project."""
         return {m for c in self.at.classes.bases(owner.cls)[0] for m in c.methods}
 
+    def names_of(self, owner: Instance) -> set[str]:
+        """The names of what an object of a class of the project holds."""
+        return {*self.at.objects.state(owner)}
+
     def is_parameter(self, position: int, keyword: str) -> bool:
         """Whether the argument is written as the name of a parameter of the function that calls."""
         named = [k.value for k in getattr(self.node, "keywords", ()) if k.arg == keyword]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pt2lint.libraries.builtins import put
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
 from pt2lint.libraries.torch_functions import called
@@ -223,9 +224,9 @@ def method(name: str, call: Call) -> Value:
         if truth(call.kwargs.get("disable", UNKNOWN)) is not True:
             call.compile_in_place(me)
         return NONE
-    if name == "add_module" and isinstance(me, Instance) and len(args) == 2:
-        if isinstance(args[0], Py) and isinstance(args[0].const, str) and me.cls is not None:
-            call.store(me, args[0].const, args[1])
+    if name in ("add_module", "register_module") and isinstance(me, Instance) and len(args) == 2:
+        if me.cls is not None:
+            put(call, me)
         return NONE
     return UNKNOWN
 

@@ -519,6 +519,33 @@ class M(torch.nn.Module):
     assert noted(source) == ["test tensor @ n == 1", "size tensor @ torch.zeros(4, n)"]
 
 
+@pytest.mark.parametrize(
+    ("put", "name"),
+    [
+        ('if norm: setattr(self, f"layer{i}", torch.nn.LSTM(3, 3))', 'f"layer{i}"'),
+        ('self.add_module("layer_{}".format(i), torch.nn.LSTM(3, 3))', '"layer_{}".format(i)'),
+        ('self.register_module("layer" + str(i), torch.nn.LSTM(3, 3))', '"layer" + str(i)'),
+        ("self.layer1, self.layers = torch.nn.LSTM(3, 3), []", 'f"layer{i}"'),
+    ],
+)
+def test_parts_under_names_with_a_number(put: str, name: str) -> None:
+    source = f"""
+class M(torch.nn.Module):
+    def __init__(self, n, norm: bool = True):
+        super().__init__()
+        self.n = n
+        for i in range(n):
+            {put}
+            self.add_module(f"other{{i}}", torch.nn.Linear(3, 3))
+
+    def forward(self, x: torch.Tensor):
+        for i in range(self.n):
+            x, _ = getattr(self, {name})(x)
+        return x
+"""
+    assert noted(source) == [f"forward torch.nn.LSTM @ getattr(self, {name})(x)"]
+
+
 def test_methods_chosen_by_a_name_put_together() -> None:
     source = """
 class M(torch.nn.Module):
