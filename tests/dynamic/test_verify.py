@@ -886,6 +886,30 @@ def test_a_script_that_calls_nothing_falls_back_on_made_up_inputs(project: Proje
 
 
 @needs_torch
+def test_a_demo_with_many_rows_is_run_with_a_few(project: Project) -> None:
+    path = project.write(
+        "demo.py",
+        """
+        import time
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                end = time.process_time() + (3 if len(x) == 50 else 0)
+                while not torch.compiler.is_compiling() and time.process_time() < end:
+                    pass
+                return x + x.sum().item()  # HERE
+
+        if __name__ == "__main__":
+            Net()(torch.ones(50, 3))
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert "`Net` is run with 2 of its 50 rows, as a call takes long" in result.notes
+    assert {each.verdict for each in result.findings} == {"confirmed"}
+
+
+@needs_torch
 def test_a_script_that_wants_arguments_says_which(project: Project) -> None:
     """One line for both runs of it, what argparse said, and no word of inputs that were not found."""
     path = project.write(
