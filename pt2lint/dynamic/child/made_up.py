@@ -41,6 +41,8 @@ OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
 LARGEST = 2 << 30  # bytes that a module and the search for its inputs may take
 MOST_WRITTEN = 1 << 23  # parameters of what the project calls itself
+MOST_DERIVED = 4  # classes that are tried in place of one that leaves methods to them
+ABSTRACT = re.compile(r"NotImplementedError|Can't instantiate abstract class")
 LONG = 40.0  # seconds of the processor after which a class is built in no further way
 EDGES = (32, 64, 28, 84, 224)  # of images
 MOST_NAMED = 4096  # a size that a name stands for
@@ -296,7 +298,19 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
         if isinstance(target, Target):
             return target
         of_calls = of_calls or target
+    if ABSTRACT.search(of_calls or trouble):
+        return as_derived(name, cls, also)
     return of_calls or trouble
+
+
+def as_derived(name: str, cls: Any, also: dict[str, Any] | None) -> Target | str:
+    """A class that leaves methods to others, as one of those that derive from it and are imported with its file."""
+    for each in cls.__subclasses__()[:MOST_DERIVED]:
+        made = made_for_class(name, each, also)
+        if isinstance(made, Target):
+            made.how += f", as `{each.__name__}`, which derives from it"
+            return made
+    return "it leaves methods to the classes that derive from it, and none of those imported with it could be run"
 
 
 def as_written(name: str, value: Any, sites: Sequence[call_sites.Site]) -> Target | None:
