@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import sys
 import textwrap
 import time
@@ -64,7 +65,7 @@ def test_what_reads_values_is_searched_on_real_tensors(seen: list[tuple[str, tup
     target = made_for_class("ReadsValues", reads_values)
     assert not isinstance(target, str)
     assert [tuple(each.shape) for each in target.calls[0][0]] == [(2, 5, 8)]
-    assert ("Tensor", (2, 8)) in seen
+    assert seen == [("Tensor", (2, 5, 8))]  # the others in a copy of the process
 
 
 def test_a_mask_is_no_number_because_fake_tensors_would_have_that() -> None:
@@ -102,6 +103,28 @@ def test_the_search_leaves_no_fake_tensor_behind() -> None:
     assert [type(each) for each in cache] == [torch.Tensor]
 
 
+def test_what_leaves_methods_to_others_is_run_as_one_of_those(tmp_path: Any) -> None:
+    (tmp_path / "left_to_others.py").write_text(
+        "import torch\n"
+        "from torch import nn\n"
+        "class Distance(nn.Module):\n"
+        "    def forward(self, x, y):\n"
+        "        return self.between(x, y)\n"
+        "    def between(self, x, y):\n"
+        "        raise NotImplementedError\n"
+        "class Dot(Distance):\n"
+        "    def between(self, x, y):\n"
+        "        return x @ y.mT\n"
+        "class Nothing(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        raise NotImplementedError\n",
+        encoding="utf-8",
+    )
+    hows, said = made(tmp_path / "left_to_others.py")
+    assert hows["Distance"].endswith(", as `Dot`, which derives from it")
+    assert said["Nothing"].startswith("it leaves methods to the classes that derive from it, and none")
+
+
 def test_a_search_that_dies_or_ends_in_nothing_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from pt2lint.dynamic.child import search
 
@@ -112,9 +135,14 @@ def test_a_search_that_dies_or_ends_in_nothing_finds_nothing(monkeypatch: pytest
     # What ends the process is not called in this one.
     ended = nothing | {"values": False, "trouble": "ended the process"}
     assert search.in_a_fork(lambda: os._exit(3)) == ended
+    killed = nothing | {"values": False, "trouble": "was ended by SIGSEGV"}
+    assert search.in_a_fork(lambda: os.kill(os.getpid(), signal.SIGSEGV) or {}) == killed
     monkeypatch.setattr(search, "SECONDS", 0.2)
-    assert search.in_a_fork(lambda: time.sleep(9) or {}) == nothing
-    assert search.in_a_fork(lambda: {"found": [*iter(int, 1)]}) == nothing  # a call that never returns
+    endless = nothing | {"values": False, "trouble": "did not come back"}
+    assert search.in_a_fork(lambda: {"found": [*iter(int, 1)]}) == endless
+    monkeypatch.setattr(search, "IDLE", 0.2)
+    monkeypatch.setattr(search, "SECONDS", 200)
+    assert search.in_a_fork(lambda: time.sleep(900) or {}) == endless
 
 
 def test_a_search_comes_as_far_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1202,10 +1230,11 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
 
 
 def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
-    """Another dtype; another height and width than those of what it is put together with; rows of a size."""
+    """Another dtype; another height and width than those of what it is put together with; rows of a size; one row;
+    another length of what is added."""
     import torch
 
-    from pt2lint.dynamic.child.made_up import made_for_class
+    from pt2lint.dynamic.child.made_up import Target, made_for_class
 
     class Embeds(torch.nn.Module):
         def __init__(self, width: int) -> None:
@@ -1227,9 +1256,39 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
         def forward(self, x: torch.Tensor, kind: torch.Tensor) -> torch.Tensor:
             return torch.nn.functional.cross_entropy(x.reshape(-1, 2, 7)[:, 0], kind)
 
-    for cls in (Embeds, Up, Rows):
+    class One(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.patches, self.token = torch.nn.Conv2d(3, 8, 8, 8), torch.nn.Parameter(torch.zeros(1, 1, 8))
+
+        def forward(self, image: torch.Tensor) -> torch.Tensor:
+            return torch.cat([self.token, self.patches(image).flatten(2).mT], 1)
+
+    class Series(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.values, self.times = torch.nn.Linear(3, 4), torch.nn.Linear(2, 4)
+
+        def forward(self, x: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
+            y = self.values(x) + self.times(marks)
+            return y.transpose(1, 2) @ torch.ones(24, 4)
+
+    for cls in (Embeds, Up, Rows, Series, One):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
+    assert isinstance(made, Target)
+    assert made.calls[0][0][0].shape[0] == 1
+
+
+def test_an_error_that_is_cut_off_asks_for_nothing() -> None:
+    from pt2lint.dynamic.child.lessons import sizes_in
+
+    text = (
+        "Attempting to broadcast a dimension of length 28 at -1! Mismatching argument at index 1 had "
+        "torch.Size([2, 16, 28]); but expected shape should be broadcastable to [2, 16, 8]"
+    )
+    assert sizes_in(text) == (28, 8)
+    assert sizes_in(text[:-5]) is None  # "[2, "
 
 
 def test_what_torch_keeps_of_the_eager_run_refutes_nothing(project: Project) -> None:

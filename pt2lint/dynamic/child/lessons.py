@@ -14,6 +14,7 @@ _SIZES = [
     for pattern in (
         r"got \[\d+, (?P<had>\d+)\] X \[(?P<wanted>\d+), \d+\]",
         r"\(\d+x(?P<had>\d+) and (?P<wanted>\d+)x\d+\)",
+        r"batch2 tensor to be: \[\d+, (?P<had>\d+)\] but got: \[\d+, (?P<wanted>\d+)\]",
         r"to have (?P<wanted>\d+) channels, but got (?P<had>\d+) channels",
         r"normalized_shape=\[(?P<wanted>\d+)\].*got input of size\s*\[[\d, ]*?(?P<had>\d+)\]",
         r"Expected (?P<wanted>\d+), got (?P<had>\d+)$",
@@ -23,9 +24,14 @@ _SIZES = [
     )
 ]
 _ADDED = re.compile(
-    r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)"
+    r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)\]"
 )
 _BESIDE = re.compile(r"Sizes of tensors must match.*?Expected (?:size )?(\d+) .*?got (?:size )?(\d+) for")
+# A batch is put together with what has one row: a token, a state that is kept. (The size that the batch had.)
+_ONE_ROW = re.compile(
+    r"Sizes of tensors must match.*?Expected (?:size )?1 in dimension 0 but got (?:size )?(\d+)"
+    r"|Expected hidden\S* size \(\d+, (\d+), \d+\), got \[\d+, 1, "
+)
 _INTEGERS = re.compile(
     r"scalar types?: Long|must be long|Expected dtype int64|dtype to be Long|expected to be (?:of type )?(?:long|int)"
 )
@@ -72,6 +78,9 @@ def mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
 
 def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
     found = sizes_in(error)
+    if one := _ONE_ROW.search(error):
+        had = int(one[1] or one[2])
+        yield from ((*shape[:n], 1, *shape[n + 1 :]) for n, size in enumerate(shape[:2]) if size == had)
     if found and shape:
         had, wanted = found
         for place in dict.fromkeys((len(shape) - 1, min(1, len(shape) - 1))):
@@ -96,7 +105,7 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
             spread = [int(size * ratio) + more for size in shape[2:]]
             if min(spread) > 0:
                 yield (*shape[:2], *spread)
-    elif "selected index k out of range" in error and len(shape) > 1:  # topk
+    elif re.search(r"selected index k out of range|k not in range", error) and len(shape) > 1:  # topk
         yield (shape[0], MANY, *shape[2:])
     elif unpacked := _UNPACKED.search(error):
         yield (*shape[:-1], int(unpacked[1]))

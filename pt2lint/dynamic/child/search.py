@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import itertools
 import json
 import logging
@@ -11,6 +12,7 @@ import os
 import re
 import select
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +27,7 @@ from .targets import cloned, mapped
 
 SECONDS = 20.0  # of the processor for the search of one target on fake tensors, and again on real ones
 TRIES = 400
+IDLE = 6.0  # that a copy may wait for something without working
 FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
 LESSONS = 6  # times that shapes are taken of errors, as long as that leads further
@@ -74,13 +77,25 @@ class Search:
         """The calls that run: those that run on fake tensors first, in SECONDS at most each way. `build` makes the
         callable once more, with fake parameters."""
         told = in_a_fork(lambda: self._on_fakes(function, build))
+        if told["values"]:
+            self._learn_again(told)
+            found = [*map(tuple, told["found"])]
+            told = in_a_fork(lambda: self._picks(self._on_real_ones(function, found), 1))
+        self._learn_again(told)
+        self.trouble = told["trouble"]
+        yield from (each for each in map(tuple, told["found"]) if self.runs(function, each) is None)
+
+    def _learn_again(self, told: dict[str, Any]) -> None:
         for place, shape, dtype in told.get("learned", ()):
             self._learn(place, tuple(shape), dtype)
-        yield from (each for each in map(tuple, told["found"]) if self.runs(function, each) is None)
-        if told["values"]:
-            yield from self._tries(lambda picked: self.runs(function, picked))
-        elif told["trouble"]:
-            self.trouble = told["trouble"]
+
+    def _on_real_ones(self, function: Callable[..., Any], first: list[Picked]) -> Iterator[Picked]:
+        yield from (each for each in first if self.runs(function, each) is None)
+        yield from self._tries(lambda picked: self.runs(function, picked))
+
+    def _picks(self, tries: Iterator[Picked], most: int) -> dict[str, Any]:
+        found = [*itertools.islice(tries, most)]
+        return {"found": found, "values": False, "trouble": self.trouble, "learned": [*self.learned]}
 
     def _on_fakes(
         self, function: Callable[..., Any], build: Callable[[], Callable[..., Any]] | None
@@ -98,12 +113,8 @@ class Search:
             # Where it wants values, real tensors tell: what needs none may not be what is meant (a mask of numbers).
             return None if wanted[-1] else error
 
-        found: list[Picked] = []
-        for picked in self._tries(run):
-            found.append(picked)
-            if len(found) == FAKE:
-                break
-        return {"found": found, "values": any(wanted), "trouble": self.trouble, "learned": [*self.learned]}
+        told = self._picks(self._tries(run), FAKE)
+        return {**told, "values": any(wanted)}
 
     def _tries(self, run: Callable[[Picked], BaseException | None]) -> Iterator[Picked]:
         """Of the calls tried those that run: values of the same rank first, as x and mask tend to share a shape; then
@@ -189,6 +200,29 @@ class Search:
                 }
                 yield from ((*picked[:place], numbers[place], *picked[place + 1 :]) for place in alike)
                 yield tuple(numbers.get(place, each) for place, each in enumerate(picked))
+                if spread := self._spread(picked, tensors, shape, wanted):
+                    yield spread
+
+    def _spread(
+        self,
+        picked: Picked,
+        tensors: dict[int, torch.Tensor],
+        shape: tuple[int, ...],
+        wanted: tuple[int, ...],
+    ) -> Picked | None:
+        """The call in which what makes one shape of another is done to all tensors that have this size, or, for one
+        more dimension, as many dimensions: a length, a number of rows. None where it is another change."""
+        at = next((n for n, (a, b) in enumerate(zip(shape, wanted)) if a != b), len(shape))  # noqa: B905
+        more = len(wanted) - len(shape)
+        if more not in (0, 1) or wanted[at + 1 :] != shape[at + 1 - more :]:
+            return None
+        numbers = [*picked]
+        for place, value in tensors.items():
+            of = tuple(value.shape)
+            if len(of) == len(shape) if more else of[at : at + 1] == shape[at : at + 1]:
+                other = (*of[:at], wanted[at], *of[at + 1 - more :])
+                numbers[place] = self._learn(place, other, str(value.dtype).rpartition(".")[2])
+        return tuple(numbers)
 
     def _learn(self, place: int, shape: tuple[int, ...], dtype: str) -> int:
         """The number of a parameter's value of this shape and dtype, which it has from now on."""
@@ -233,14 +267,15 @@ def _limit_processor(seconds: float) -> None:
 
 
 def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor; where it raises,
-    or takes too long, that nothing was found without values. What ends the copy is not tried in this process."""
+    """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor, and what ends
+    the copy does not end this one; where it raises, or takes too long, that nothing was found without values."""
     nothing: dict[str, Any] = {"found": [], "values": True, "trouble": ""}
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         copy = os.getpid()
         logging.disable()  # of each shape that does not fit
+        faulthandler.disable()
         torch.set_num_threads(1)  # a copy has none of the threads that it would wait for
         told = nothing
         with contextlib.suppress(BaseException):
@@ -251,13 +286,39 @@ def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
                 os.write(write_end, json.dumps(told).encode())
         os._exit(0)
     os.close(write_end)
-    answer = json.dumps(nothing).encode()
-    if select.select([read_end], [], [], (WAITING + 1) * SECONDS)[0]:
-        answer = os.read(read_end, 1 << 16)
+    answered = _answer(pid, read_end)
+    answer = os.read(read_end, 1 << 16) if answered else b""
     os.close(read_end)
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        return nothing
-    answered: dict[str, Any] = json.loads(answer or b"{}")
-    return answered or {"found": [], "values": False, "trouble": "ended the process"}
+    if answer:
+        return dict(json.loads(answer))
+    ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    if not answered or ended_by == signal.SIGXCPU:
+        trouble = "did not come back"
+    else:
+        trouble = f"was ended by {signal.Signals(ended_by).name}" if ended_by else "ended the process"
+    return {**nothing, "values": False, "trouble": trouble}
+
+
+def _answer(pid: int, pipe: int) -> bool:
+    """Whether the copy answers, or ends; False where it waits for something instead, or is too slow."""
+    latest = time.monotonic() + (WAITING + 1) * SECONDS
+    worked, since = "", time.monotonic()
+    while not select.select([pipe], [], [], 0.5)[0]:
+        now, state = time.monotonic(), _state(pid)
+        if not state.startswith("S ") or state != worked:
+            worked, since = state, now
+        if now > latest or now - since > IDLE:
+            return False
+    return True
+
+
+def _state(pid: int) -> str:
+    """Whether a process works or sleeps, and how long it worked; "" where the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            words = file.read().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return " ".join([words[0], *words[11:13]])
