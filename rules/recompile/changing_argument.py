@@ -283,6 +283,8 @@ class ChangingArgument(CompiledCall):
         for name, value in parts:
             if name in read and self.changes(value, turns):
                 return name
+        if argument.word.startswith("dict") and self.is_held(argument, op, turns):
+            return op.detail(f"read {argument.key}")
         parts_set = [*self.set_in(argument.value, turns), *self.advanced(argument, op, turns)]
         return next((n for n, changes in parts_set if n in read and changes), "")
 
@@ -345,7 +347,7 @@ class ChangingArgument(CompiledCall):
         if "tensor" in word and not word.startswith(("list", "tuple")):
             return ""
         meaning = made(self.function, value)
-        if self.is_read(meaning):
+        if self.is_read(meaning) or self.is_held(argument, op, turns):
             return "is read out of a tensor, another time another number,"
         if self.is_picked(meaning) and not word.startswith(("list", "tuple")):
             return "is a number that the data decide"
@@ -530,6 +532,18 @@ class ChangingArgument(CompiledCall):
             isinstance(inner, cst.Call)
             and isinstance(inner.func, cst.Attribute)
             and inner.func.attr.value in (*PICKS, *READS, "mean")
+        )
+
+    def is_held(self, argument: Argument, op: Op, turns: Turns) -> bool:
+        """Whether it is a dictionary that a turn makes, and holds a number read out of a tensor, or that number:
+        `batch["longest"]` of `batch = collate(samples)`."""
+        held, read = argument.value, op.detail(f"read {argument.key}")
+        is_item = isinstance(held, cst.Subscript) and read == "number"
+        whose = held.value if isinstance(held, cst.Subscript) else held
+        if not read or not (is_item or argument.word.startswith("dict")):
+            return False
+        return isinstance(held, cst.Call) or (
+            isinstance(whose, cst.Name) and any(whose.value in bindings(loop.body) for loop in turns.loops)
         )
 
     def is_picked(self, value: cst.BaseExpression) -> bool:

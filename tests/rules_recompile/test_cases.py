@@ -1139,6 +1139,30 @@ def run(x, masks, n=0):
         n = n + 1
         fixed(x, Lengths(lens, n + n))
 """,
+    "numbers in a dictionary that a function makes": """
+def collate(mask, room):
+    lens = mask.sum(-1)
+    return {"longest": int(lens.max()), "cu": lens[room:], "width": mask.shape[-1]}
+
+@torch.compile
+def attend(x, packed):
+    return x.mul(packed["longest"]) + packed["cu"]
+
+@torch.compile
+def scaled(x, longest):
+    return x * longest
+
+def run(x, masks):
+    fixed = collate(masks[0], 1)
+    for mask in masks:
+        packed = collate(mask, 1)
+        attend(x, packed)  # PTR220
+        attend(x, collate(mask, 2))  # PTR220
+        scaled(x, packed["longest"])  # PTR220
+        scaled(x, packed["width"])
+        attend(x, fixed)
+        scaled(x, fixed["longest"])
+""",
     "numbers in a tuple, in an object made by position, and in a function that a turn makes": """
 import time
 from dataclasses import dataclass

@@ -331,6 +331,8 @@ class CompiledCalls:
                 words |= {f"longer {listed[name]}": "yes" for name in lengthened(inner.node, {*listed})}
             for at, name in given[: len(args) + len(kwargs)]:
                 value = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
+                if read := _read_in(value, words.get(f"parts {at}", "").split()):
+                    words[f"read {at}"] = read
                 if isinstance(value, Instance) and (numbers := self.numbers_of(value, inner, name)):
                     words[f"numbers {at}"] = numbers
                 if isinstance(value, Instance) and value.cls is not None and f"parts {at}" in words:
@@ -834,6 +836,14 @@ def _bound_in(function: FunctionNode) -> set[str]:
     parts = walk(function)
     shared = {name for p in parts if isinstance(p, ast.Global) for name in p.names}
     return (binds(function) - shared) | {p.arg for p in parts if isinstance(p, ast.arg)}
+
+
+def _read_in(value: Value, parts: list[str]) -> str:
+    """The key under which a dictionary holds a number read out of a tensor, of those used; "number" for itself."""
+    if isinstance(value, Py):
+        return "number" if value.read else ""
+    items = value.items if isinstance(value, Dict) else {}
+    return next((p for p in parts if isinstance(held := items.get(p), Py) and held.read), "")
 
 
 def _parts_read(func: Func, name: str) -> list[str]:
