@@ -1911,3 +1911,30 @@ class Loss(nn.Module):
         return self.loss(x, self.label(x, real))
 """
     assert [f.code for f in findings(HEAD + code)] == ["PTB110"] * told
+
+
+@pytest.mark.parametrize(("given", "told"), [(3, False), (2, True)])
+def test_one_of_several_that_takes_no_such_call_is_not_called(given: int, told: bool) -> None:
+    """What one kind of block is given by its place would be something else to another kind that the list may hold."""
+    code = f"""
+class Plain(nn.Module):
+    def forward(self, x, size):
+        h, w = size
+        return x.view(h * 2, w * 2)
+
+class Marked(nn.Module):
+    def forward(self, x, marks, weight):
+        return (x + marks[0]) * weight
+
+class M(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        kind = Marked if config.marked else Plain
+        self.blocks = nn.Sequential(*[kind() for _ in range(config.depth)])
+
+    def forward(self, x: torch.Tensor, mark: torch.Tensor):
+        for block in self.blocks:
+            x = block({", ".join(["x", "[mark, mark]", "4"][:given])})
+        return x + 1
+"""
+    assert [f.code for f in findings(HEAD + code)] == ["PTB106"] * told

@@ -17,6 +17,7 @@ from tests.linting import findings
 HEAD = """
 import torch
 from torch import nn
+from typing import *
 
 def is_half(x):
     return x.dtype in (torch.float16, torch.bfloat16)
@@ -42,7 +43,8 @@ class M(nn.Module):
     def helper(self, x, deep=None):
 {helper}
 
-    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, verbose=False, *, rate=1.0):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, verbose=False, *, rate=1.0,
+                size: Union[int, torch.LongTensor] = 1):
 {body}
 """
 
@@ -55,7 +57,7 @@ def when(tmp_path: Path, body: str, helper: str = "return x") -> list[tuple[tupl
 
     path = tmp_path / "m.py"
     path.write_text(HEAD.format(body=indented(body), helper=indented(helper)))
-    return [(f.when, f.note) for f in lint([str(path)]).findings if f.line > 19]
+    return [(f.when, f.note) for f in lint([str(path)]).findings if f.line > 20]
 
 
 ITEM = "x.sum().item()"
@@ -91,6 +93,12 @@ CASES = {
     "skip = (mask == 0).all() if mask is not None else False\nif skip:\n    return x": ["mask is not None"],
     "skip = False if mask is None else (mask == 0).all()\nif skip:\n    return x": ["mask is not None"],
     "skip = (x == 0).all() if self.flag else (x == 1).all()\nif skip:\n    return x": [],
+    # a text in another one
+    f"if 'deep' in self.config.kind:\n    {ITEM}": ["'deep' in self.config.kind"],
+    f"if 'deep' not in self.config.kind:\n    return x\n{ITEM}": ["'deep' in self.config.kind"],
+    # what is computed of an argument that may be a number
+    "n = size * 2\nif isinstance(n, torch.Tensor):\n    n = n.round().long()\nelse:\n    n = round(n)\n"
+    "return torch.zeros(n)": ["isinstance(n, torch.Tensor)"],
     # what an argument may have under a key
     f"deep = rate.get('deep', None)\nif deep is not None:\n    {ITEM}": ["deep is not None"],
     f"deep = rate.get('deep', 1)\nif deep is not None:\n    {ITEM}": [],

@@ -190,10 +190,10 @@ class Branches:
         )
 
     def _warns(self, test: ast.expr, body: list[ast.stmt], env: Env, frame: Frame, alone: bool) -> bool:
-        """Whether the statements tell the user that something is not as it should be: with a warning, or by printing a
-        text that is always the same, or says that it warns, instead of nothing or where values of tensors are asked
-        for. They may return nothing then, or a name as it is, or go on without what they would have done, `fast =
-        False`."""
+        """Whether the statements tell the user that something is not as it should be: with a warning, by printing a
+        text that says that it warns, or one that is always the same, instead of nothing or where values of tensors are
+        asked for. They may return nothing then, or a name as it is, or go on without what they would have done, `fast
+        = False`."""
         says = sets = 0
         last = body[-1] if body else None
         if isinstance(last, ast.Return) and (isinstance(last.value, ast.Name) or gives_nothing(last.value)):
@@ -209,10 +209,12 @@ class Branches:
                 before = self._made_to_warn(call.func, body[:i], env, frame)
                 value = self.at.expressions.again(call.func, before, frame)
                 callee = self.at.names.external_name(value)
+                prints = self.at.models.plays(callee, "prints")
                 if self.at.models.plays(callee, "warns") or self._warns_alone(value):
                     return True
-                fixed = all(map(_is_fixed, call.args)) or any(map(_says_it_warns, call.args[:1]))
-                says += fixed and self.at.models.plays(callee, "prints")
+                if prints and any(map(_says_it_warns, call.args[:1])):
+                    return True
+                says += prints and all(map(_is_fixed, call.args))
             elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
                 sets += statement.value.value is False and isinstance(statement.targets[0], ast.Name)
         return says + sets == len(body) > 0 < says and (

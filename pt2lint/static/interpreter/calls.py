@@ -12,8 +12,9 @@ from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
+from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.interpreter.types import leaves_in
-from pt2lint.static.source.nodes import binds, is_name, parameters_in, unit_of, walk
+from pt2lint.static.source.nodes import binds, is_name, parameters_in, unit_of, walk, with_defaults
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -177,6 +178,8 @@ class Calls:
                 # What `**more` holds may be meant for another one of them.
                 written = {k.arg for k in node.keywords} if isinstance(node, ast.Call) else kwargs.keys()
                 parts = [o for o in parts if self._takes(o, kwargs.keys() & written)]
+            if isinstance(node, ast.Call) and not spread and "**" not in kwargs:
+                parts = [o for o in parts if self._takes_all(o, len(args), kwargs.keys())] or parts
             if len(parts) > 1:
                 # Which of them is called may well go with what it is given: a flag for one loss, labels for the others.
                 args, kwargs = [mixed(a) for a in args], {k: mixed(v) for k, v in kwargs.items()}
@@ -200,13 +203,29 @@ class Calls:
     def _takes(self, part: Value, names: Set[str]) -> bool:
         """Whether one of several that may be called takes arguments of these names: where it does not, it is another
         one that is called here."""
-        if isinstance(part, Instance) and part.cls is not None:
-            calls = ("__call__", "forward")
-            found = next((m for name in calls if (m := self.at.classes.find_method(part.cls, name))), None)
-            part = self.at.classes.method_value(*found, part) if found is not None else part
+        part = self._called(part)
         if not isinstance(part, Func) or part.node.args.kwarg is not None:
             return True
         return names <= {p.arg for p in parameters_in(part.node.args)} | {"**"}
+
+    def _takes_all(self, part: Value, given: int, names: Set[str]) -> bool:
+        """Whether it takes as many arguments by their place as it is given, and needs no others."""
+        part = self._called(part)
+        if not isinstance(part, Func) or getattr(part.node, "decorator_list", None):
+            return True  # a decorator may give it more, or fewer
+        a, own = part.node.args, parameters_of(part)
+        if given > len(own) and a.vararg is None:
+            return False
+        needed = {p.arg for p, default in with_defaults(a)[part.bound is not None :] if default is None}
+        return needed <= {*own[:given], *names}
+
+    def _called(self, part: Value) -> Value:
+        """The method that is run where an object is called."""
+        if not isinstance(part, Instance) or part.cls is None:
+            return part
+        found = (self.at.classes.find_method(part.cls, name) for name in ("__call__", "forward"))
+        method = next(filter(None, found), None)
+        return self.at.classes.method_value(*method, part) if method is not None else part
 
     def _apply_part(
         self,

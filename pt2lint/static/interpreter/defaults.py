@@ -9,6 +9,7 @@ from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
     Under,
     added_under,
+    asked_of,
     asks_for_one,
     asks_whether_none,
     came_out,
@@ -236,7 +237,7 @@ class Defaults:
         """Whether a test of an option of `__init__` comes out otherwise than so with what that is by default, and with
         what the project gives wherever it makes the object: `self.pooling == "last"`, of `pooling="mean"`."""
         cls = frame.own_class
-        asked = test.left if isinstance(test, ast.Compare) else test
+        asked = asked_of(test) if isinstance(test, ast.Compare) else test
         if cls is None or not isinstance(asked, (ast.Name, ast.Attribute)):
             return False
         key = (test, outcome, cls)
@@ -254,7 +255,7 @@ class Defaults:
 
     def is_so(self, test: ast.Compare, outcome: bool, frame: Frame) -> bool:
         """Whether a test of an option of `__init__` comes out so with what that is by default."""
-        place = looked_up(test.left, frame.block, looks=False)
+        place = looked_up(asked_of(test), frame.block, looks=False)
         made = self._set_by_init(place, frame)
         option = made.values[0] if made is not None and len(made.values) == 1 else None
         if made is None or not isinstance(option, ast.Name):

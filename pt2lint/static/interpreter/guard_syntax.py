@@ -257,11 +257,20 @@ def options_of(init: FunctionNode) -> set[str | None]:
     return {name for name, default in defaults_of(init).items() if not default.value}
 
 
+def asked_of(test: ast.Compare) -> ast.expr:
+    """What a comparison asks: its left side, but the right one of `"deep" in self.kind`."""
+    text = isinstance(test.left, ast.Constant) and isinstance(test.left.value, str)
+    within = text and len(test.ops) == 1 and isinstance(test.ops[0], (ast.In, ast.NotIn))
+    return test.comparators[0] if within else test.left
+
+
 def came_out(test: ast.expr, value: object) -> bool | None:
-    """How a test comes out where what it asks is that value: `self.flag`, `self.kind == "mean"`, `self.n > 1`; None
-    where that cannot be told."""
+    """How a test comes out where what it asks is that value: `self.flag`, `self.kind == "mean"`, `self.n > 1`, `"deep"
+    in self.kind`; None where that cannot be told."""
     if not isinstance(test, ast.Compare):
         return bool(value)
+    if isinstance(test.left, ast.Constant) and asked_of(test) is not test.left:
+        return COMPARED[type(test.ops[0])](test.left.value, value) if isinstance(value, str) else None
     right = test.comparators[0]
     asked = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
     against = [known.value for known in map(constant, asked) if known is not None]

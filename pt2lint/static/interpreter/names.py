@@ -81,6 +81,9 @@ class Names:
                 if value is not None:
                     module.lacks.discard(name)
                     return value
+            elif self.at.models.form(f"{star}.{name}")[0]:  # `from typing import *`
+                module.lacks.discard(name)
+                return Ext(f"{star}.{name}")
         return STR if name == "__name__" else None
 
     def _assigned(self, module: Module, name: str, imported: Value | None) -> Value:

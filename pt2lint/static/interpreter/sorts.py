@@ -11,6 +11,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     MAX_PASSED,
     OPPOSITE,
     asked_for,
+    asked_of,
     asks_whether_empty,
     counts,
     is_by_default,
@@ -45,6 +46,7 @@ from pt2lint.static.values import (
     Py,
     Seq,
     Tensor,
+    Union,
     Value,
     is_dtype,
     options,
@@ -125,7 +127,13 @@ class Sorts:
         left, right = test.left, test.comparators[0]
         none = says_none(right)
         left = asked_for(left) if none else left
+        if within := asked_of(test) is right:
+            left, right = right, left
         value, other = (self.at.expressions.again(side, env, frame) for side in (left, right))
+        if within and not all(
+            o is UNKNOWN or (isinstance(o, Py) and o.type == "str") for o in options(value)
+        ):
+            return None  # a table, which the code may fill itself
         if self._compares_dtypes((left, value), (right, other), env, frame):
             return DTYPE
         sort = self._compared_to_default(test, outcome, left, value, env, frame)
@@ -258,6 +266,8 @@ class Sorts:
                 # A part of the object may be of one class or another, and one of several things that a loop goes over;
                 # what else is asked says more.
                 one = sort is not None or self._is_one_of_several(test.args[0], env, frame)
+                if not one and self._is_of_declared(test.args[0], env, frame):
+                    return TYPE
                 return ARGUMENT if outcome and one else None
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
             if outcome:
@@ -344,6 +354,11 @@ class Sorts:
         targets = [part.target for part in parts(running, ast.For)]
         bound = any(isinstance(n, ast.Name) and n.id == place.id for target in targets for n in walk(target))
         return bound and self.at.expressions.again(place, env, frame) is UNKNOWN
+
+    def _is_of_declared(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it was computed of an argument that may be a number or a tensor: `n * 2`, of `n: int | Tensor`."""
+        value = self.at.expressions.again(place, env, frame)
+        return isinstance(value, Union) and any(isinstance(o, Tensor) for o in value.options)
 
     def _is_distributed(self, node: ast.expr, env: Env, frame: Frame, depth: int = 0) -> bool:
         """Whether it is true, or more than one, where several processes train together alone: torch's answer, or that
