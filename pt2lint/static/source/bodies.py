@@ -118,14 +118,20 @@ def hands(function: FunctionNode, name: str) -> list[ast.expr]:
 
 
 def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
-    """(name, call) where an attribute of the method's object is given to a call, as the first argument."""
+    """(name, call) where an attribute of the method's object is given to a call, as the first argument, or what it
+    holds: `self.blocks[i].attend`."""
     me = own_name(method)
-    return [
-        (given.attr, node)
-        for node in _nodes(method)
-        if isinstance(node, ast.Call) and node.args and isinstance(given := node.args[0], ast.Attribute)
-        if is_name(given.value, me)
-    ]
+    calls = [node for node in _nodes(method) if isinstance(node, ast.Call) and node.args]
+    return [(name, call) for call in calls if (name := _held_by(call.args[0], me)) is not None]
+
+
+def _held_by(given: ast.expr, me: str) -> str | None:
+    """The attribute of the object that it is, or is held by."""
+    while isinstance(given, (ast.Attribute, ast.Subscript)):
+        if isinstance(given, ast.Attribute) and is_name(given.value, me):
+            return given.attr
+        given = given.value
+    return None
 
 
 class Does(NamedTuple):
