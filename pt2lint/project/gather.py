@@ -21,6 +21,7 @@ TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
 VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in a tensor
 COMPILED = "PTB185"  # a call of an extension
+SCRIPTED = "calls a module of torch.jit"  # as PTB185 says it
 SAYS = ("PTB101", "PTB102")  # prints and logs
 ENTERED = "PTB180"  # a context manager
 SPARSE = "PTB170"  # a sparse tensor
@@ -228,6 +229,7 @@ def _covers(
             or _goes_back(leader, finding)
             or _is_written_again(at, leader, where, finding)
             or _is_called_again(leader, finding)
+            or _are_scripted(leader, finding)
         )
     if _is_same(leader, finding):
         return True
@@ -242,7 +244,7 @@ def _covers(
         return True  # whoever mends the one reads the other
     if alike or _are_checks(at, leader, where, finding) or _is_made_by(at, leader, where, finding):
         return True
-    if _picks_again(leader, finding):
+    if _picks_again(leader, finding) or _are_scripted(leader, finding):
         return True
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
@@ -346,6 +348,13 @@ def _is_called_again(leader: Finding, finding: Finding) -> bool:
     return again and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
 
 
+def _are_scripted(leader: Finding, finding: Finding) -> bool:
+    """Whether both call modules that TorchScript runs, for which no edit is ready: who leaves the classes of a file to
+    the compiler leaves them all."""
+    both = all(SCRIPTED in each.message and not is_ready(each) for each in (leader, finding))
+    return both and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
+
+
 def shape(text: str) -> str:
     """A statement without names, but for those of what it calls, without texts and numbers, and with what it asks of
     several things once."""
@@ -422,9 +431,9 @@ def _of_one_origin(leader: Finding, finding: Finding) -> bool:
 
 
 def _goes_back(leader: Finding, finding: Finding) -> bool:
-    """Whether the finding stands in the backward of what the leader stands in, and both call compiled code: who makes
-    a custom operator of the one registers the other with it."""
-    if not (leader.code == finding.code == COMPILED and leader.flow and finding.flow):
+    """Whether the finding stands in the backward of what the leader stands in, and both call compiled code, or do the
+    like for which no edit is ready: who makes a custom operator of the one registers the other with it."""
+    if leader.code != finding.code or not (leader.flow and finding.flow) or is_ready(finding):
         return False
     called = leader.flow[-1].message
     back = called.replace(".forward`", ".backward`")

@@ -353,8 +353,8 @@ class Interpreter:
                 self.at.calls.roots.root(value, None)
 
     def _compiles_parts(self, cls: ClassInfo) -> bool:
-        """Whether a module gives parts of it to torch.compile, `self.encoder = torch.compile(self.encoder)`, or what they
-        hold: `self.blocks[i].attend = torch.compile(self.blocks[i].attend)`."""
+        """Whether a module gives parts of it to torch.compile, `self.encoder = torch.compile(self.encoder)`, or what
+        they hold: `self.blocks[i].attend = torch.compile(self.blocks[i].attend)`."""
         own = self.at.classes.bases(cls)[0]
         return any(self._compiled_of_self(each) - {n for one in own for n in one.methods} for each in own)
 

@@ -123,6 +123,7 @@ class UntracedLibrary(GraphBreak):
     instead = MappingProxyType(
         {
             "call builtins.bytes": "Work with `str`, or encode before the compiled code runs",
+            "forward torch.jit.ScriptModule": "Leave the module to the compiler: take `torch.jit` off its class",
             "": "Do it before the compiled code runs, and pass on what comes of it",
         }
     )

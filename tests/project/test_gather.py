@@ -550,12 +550,19 @@ class M(nn.Module):
 
 @pytest.mark.parametrize(
     ("call", "told"),
-    [("kernels.undouble(grad, out)", [(14, [20])]), ("out = out * grad.max().item()", [(14, []), (20, [])])],
+    [
+        ("kernels.undouble(grad, out)", [(14, [20])]),
+        ("out = out * grad.max().item()", [(14, []), (20, [])]),
+        ("out.fill_(sum(grad.flatten().tolist()))", [(14, [20])]),  # for which no edit is ready
+    ],
 )
 def test_what_a_backward_calls_is_told_with_its_forward(
     capsys: pytest.CaptureFixture[str], call: str, told: list[tuple[int, list[int]]]
 ) -> None:
-    Path("m.py").write_text(HEAD + BACK.replace("CALL", call))
+    code = BACK.replace("CALL", call)
+    if "tolist" in call:
+        code = code.replace("kernels.double(x, y)", "y.fill_(sum(x.flatten().tolist()))")
+    Path("m.py").write_text(HEAD + code)
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
 
@@ -945,6 +952,40 @@ def test_what_ends_the_graph_wherever_it_is_called_is_told_once_a_file(
 ) -> None:
     code = CALLS.replace("BODY", body)
     Path("m.py").write_text(HEAD + code.replace("NAME", "mul") + code.replace("NAME", "add"))
+    found = [f for f in rows(capsys, "m.py", "--target-torch", "2.13") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
+SCRIPTED = """
+class Part(torch.jit.ScriptModule):
+    @torch.jit.script_method
+    def forward(self, x):
+        return x * 2
+
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = PARTS
+
+    def forward(self, x: torch.Tensor):
+        x = self.one(x * 2) * 3
+        return self.other(x) * 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ("Part(); self.other = Part()", [(17, [18])]),
+        # an edit for each
+        ("torch.jit.script(nn.ReLU()); self.other = torch.jit.script(nn.Tanh())", [(17, []), (18, [])]),
+    ],
+)
+def test_modules_that_torchscript_runs_are_told_once_a_file(
+    capsys: pytest.CaptureFixture[str], parts: str, told: list[tuple[int, list[int]]]
+) -> None:
+    Path("m.py").write_text(HEAD + SCRIPTED.replace("PARTS", parts))
     found = [f for f in rows(capsys, "m.py", "--target-torch", "2.13") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
 

@@ -1938,3 +1938,32 @@ class M(nn.Module):
         return x + 1
 """
     assert [f.code for f in findings(HEAD + code)] == ["PTB106"] * told
+
+
+@pytest.mark.parametrize(("usual", "told"), [("fast, Base = as_it_is, nn.Module", False), ("", True)])
+def test_a_decorator_that_scripts_where_the_environment_says_so(usual: str, told: bool) -> None:
+    """Who compiles it leaves the other compiler out."""
+    code = f"""
+import os
+
+def as_it_is(function):
+    return function
+
+{usual}
+if os.environ["JIT"] == "1":
+    fast, Base = torch.jit.script_method, torch.jit.ScriptModule
+
+class Part(Base):
+    @fast
+    def forward(self, x):
+        return x * 2
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+
+    def forward(self, x):
+        return self.part(x + 1) * 2
+"""
+    assert [f.code for f in findings(HEAD + code)] == ["PTB185"] * told

@@ -86,6 +86,12 @@ class Calls:
         for one in reversed(decorators):
             # Where several may stand there, as after `try: from torch import compile`, the one that is understood.
             decorator = next((o for o in options(one) if self.is_understood(o)), one)
+            own = next((o for o in options(one) if isinstance(o, Func)), None)
+            if own is not None and isinstance(decorator, Ext):
+                if self.at.models.plays(decorator.name, "scripts a method"):
+                    decorator = (
+                        own  # `if JIT: fast = torch.jit.script_method`, which who compiles it leaves out
+                    )
             if isinstance(decorator, Ext):
                 value = self.decorate_external(value, decorator.name)
             elif isinstance(decorator, Partial) and isinstance(decorator.func, Ext):
