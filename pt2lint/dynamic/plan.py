@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -189,9 +191,17 @@ def _has_inputs(tree: ast.Module) -> bool:
 
 def _is_script(tree: ast.Module) -> bool:
     """Whether running the file does something: a __main__ guard, or at its top level loops, calls that stand alone,
-    or calls of what the file made before (`y = model(x)`)."""
+    or calls of what the file made before (`y = model(x)`). What is asked of libraries alone is a setting."""
     own: set[str] = set()
+    libraries = {*dir(builtins), "__file__"}
     for node in tree.body:
+        if isinstance(node, ast.Import):
+            names = [
+                each.asname or each.name.partition(".")[0] for each in node.names if _is_library(each.name)
+            ]
+            libraries.update(names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and _is_library(node.module or ""):
+            libraries.update(each.asname or each.name for each in node.names)
         if (
             isinstance(node, ast.If)
             and "__name__" in ast.unparse(node.test)
@@ -201,7 +211,9 @@ def _is_script(tree: ast.Module) -> bool:
         if isinstance(node, (ast.For, ast.While, ast.With)):
             return True
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            return True
+            named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+            if not named <= libraries or "compile(" in ast.unparse(node):
+                return True
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             own.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -211,6 +223,11 @@ def _is_script(tree: ast.Module) -> bool:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             own |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
     return False
+
+
+def _is_library(module: str) -> bool:
+    name = module.partition(".")[0]
+    return name in sys.stdlib_module_names or name in ("torch", "numpy")
 
 
 def find_files(paths: Sequence[str], extra: Iterable[str] = ()) -> dict[str, str]:

@@ -28,6 +28,26 @@ def test_a_file_that_is_named_is_run_though_nothing_was_found(
     assert [job.kind for job in jobs] == ["made_up"]
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('warnings.filterwarnings("ignore", category=UserWarning)', "made_up"),
+        ("torch.manual_seed(0)", "made_up"),
+        ("print(torch.compile(torch.sin)(torch.ones(3)))", "run"),
+        ("print(Net()(torch.ones(3)))", "run"),
+        ("run()", "run"),
+    ],
+)
+def test_a_setting_at_the_top_makes_no_script_of_a_file(
+    line: str, kind: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"import warnings\nfrom train import run\n{MODEL}{line}\n"
+    path = str((tmp_path / "model.py").resolve())
+    (tmp_path / "model.py").write_text(text)
+    assert plan({path: text}, worth_inputs([], ["model.py"]), VerifyOptions())[0].kind == kind
+
+
 @needs_torch
 def test_what_linting_leaves_out_is_not_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What settings exclude, git ignores, or lies in an environment: it may be a script that does harm."""

@@ -289,7 +289,10 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             with as_before():
                 instance = arguments.build_somehow()
         except (Exception, SystemExit) as error:
-            trouble = trouble or _why_not_built(error)
+            why = _why_not_built(
+                error
+            )  # a missing package is what is to be told: another value does not mend that
+            trouble = why if "not installed" in why else trouble or why
             continue
         target = made_for(name, instance, arguments, also)
         if isinstance(target, str) and arguments.widen(lessons.sizes_in(target)):
