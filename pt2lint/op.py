@@ -233,6 +233,7 @@ ARRAY = "an array, a tensor to Dynamo"  # in `Op.why`, what NumPy returns
 DRAWN = (
     "the random numbers that it draws"  # in why a call of a library ends the graph: Python decides by them
 )
+NO_METHODS = "Dynamo traces functions of NumPy's, not their methods"  # the same of `np.maximum.at`
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
 SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"  # why DistributedDataParallel does
 # Why SyncBatchNorm does: measured between two GPUs, on torch 2.11 (GB0208); torch 2.6 to 2.15 ask the same.

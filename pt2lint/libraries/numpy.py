@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.op import NO_VERSION
+from pt2lint.op import NO_METHODS, NO_VERSION
 from pt2lint.static.values import (
     CONSTANT,
     FLOAT,
@@ -62,7 +62,6 @@ OBJECTS = (
 # Methods of its functions that work by element (torch 2.13).
 BY_ELEMENT = "add subtract multiply divide maximum minimum logical_and logical_or lcm gcd".split()
 OF_FUNCTIONS = "accumulate at outer reduce reduceat".split()
-WHY_METHOD = "Dynamo traces functions of NumPy's, not their methods"
 # What makes arrays of the kind that `dtype` says, or of what it is given.
 MAKERS = frozenset("array asarray empty full ones zeros".split())
 NO_TENSORS = frozenset(("builtins.object", "builtins.str", "numpy.object_", "numpy.str_"))
@@ -265,7 +264,7 @@ LIBRARY = Library(
         **{f"numpy.{name}": WHY_ASKING for name in ASKING},
         **{f"numpy.{name}": WHY_ANSWERING for name in ANSWERING},
         **{f"numpy.{name}[]": WHY_INDEXED for name in INDEXED},
-        **{f"numpy.{one}.{method}": WHY_METHOD for one in BY_ELEMENT for method in OF_FUNCTIONS},
+        **{f"numpy.{one}.{method}": NO_METHODS for one in BY_ELEMENT for method in OF_FUNCTIONS},
     },
     sizes={f"numpy.{name}": said for names, said in SIZES.items() for name in names.split()},
     baked={f"numpy.{name}": tuple((at, "") for at in range(most)) for name, most in BAKED.items()},

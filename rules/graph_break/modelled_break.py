@@ -6,7 +6,7 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.op import DRAWN, NO_VERSION, SPREAD_OUT, SYNCED, Op
+from pt2lint.op import DRAWN, NO_METHODS, NO_VERSION, SPREAD_OUT, SYNCED, Op
 from pt2lint.rule import GraphBreak, calls
 
 SORTS = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
@@ -172,7 +172,7 @@ class ModelledBreak(GraphBreak):
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         why = op.details.get("why", SORTS)
-        return why in (NO_VERSION, SYNCED) or DRAWN in why or super().is_aside(node, op)
+        return why in (NO_METHODS, NO_VERSION, SYNCED) or DRAWN in why or super().is_aside(node, op)
 
     advised = ""  # what to write instead, where that is known
 

@@ -2294,6 +2294,11 @@ class M(nn.Linear):
         ("n = x.max()\n            dist.all_reduce(n)\n            x = x * n.item()", "PTB103", SPREAD),
         ("n = x.max()\n            x = x * n.item()", "PTB103", ""),
         ("x = x + torch.from_numpy(np.lexsort((np.ones(3), np.ones(3))))", "PTB187", ASIDE),
+        (
+            "y = np.zeros(3)\n            np.maximum.at(y, 1, 2.0)\n            x = x + torch.from_numpy(y)",
+            "PTB187",
+            ASIDE,
+        ),
         ("y = np.zeros(3)\n            x = x * (1 if y.sum() > 0 else 2)", "PTB110", ASIDE),
     ],
 )
