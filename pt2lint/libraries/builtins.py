@@ -493,6 +493,9 @@ def container_method(method: str, call: Call) -> Value:
             return release_method(method, owner, first)
         if method in ("split", "rsplit", "splitlines"):
             return Seq(None, STR, "list")
+        if method in ("startswith", "endswith") and isinstance(owner.const, str):
+            asked = first.const if isinstance(first, Py) and len(call.args) == 1 else None
+            return Py("bool", getattr(owner.const, method)(asked)) if isinstance(asked, str) else BOOL
         if method.startswith(("is", "starts", "ends")):
             return BOOL
         if method == "encode":

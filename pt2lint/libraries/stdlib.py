@@ -309,6 +309,8 @@ LIBRARIES = (
         handlers={f"random.{n}": drawn for n in DRAWN},
         measured="matrix/constructs/host.py",
     ),
+    Library("sys", constants={"sys.platform": "platform"}),
+    Library("platform", returns={"platform.system": "system"}, measured="tests/static/test_read_right.py"),
     Library(
         "time",
         returns={"time.time": "float", "time.perf_counter": "float"},

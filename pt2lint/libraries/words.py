@@ -10,6 +10,7 @@ bool int float number str bytes list dict set dtype device slice none object any
 true false                          that constant;  dtype:float16 and the like: that dtype; dtype:float: one of several
 off                                 a flag that is False
 release                             the version of torch, as a text
+platform   system                   sys.platform, platform.system(): of the machine that pt2lint runs on
 size                                torch.Size or a tuple of ints;  range
 data:bool, data:list ...            a Python value that is read out of a tensor's data
 instance NAME                       an object of that external type
@@ -17,7 +18,9 @@ instance NAME                       an object of that external type
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 
 from pt2lint.static.values import (
     BOOL,
@@ -56,6 +59,8 @@ SIMPLE: dict[str, Value] = {
     "false": Py("bool", False),
     "any": UNKNOWN,
     "release": Py("str", RELEASE),
+    "platform": Py("str", sys.platform),
+    "system": Py("str", platform.system()),
 }
 _WORD = re.compile(
     r"tensor(:(bool|byte|int|float))?|tensors(:\d+)?|array|first|self|size|range|packed|list|dict|set|frozenset|tuple"

@@ -23,6 +23,28 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "what another platform runs": """
+import platform
+import subprocess
+import sys
+
+def asked(name):
+    return subprocess.check_output([name])  # PTB143
+
+@torch.compile
+def f(x: torch.Tensor):
+    if sys.platform == "another":
+        print(x)
+    if sys.platform.startswith("another"):
+        print(x)
+    if platform.system() == "Another":
+        print(x)
+    if sys.platform != "another":
+        asked("sysctl")
+        return x
+    print(x)
+    return x + 1
+""",
     "who asks whether this is compiled, with an answer for a torch that has none": """
 import time
 
