@@ -59,6 +59,10 @@ def _settings_of_dynamo() -> Iterator[None]:
     # Half of what a small compilation takes, see matrix/measure.py.
     if hasattr(guards, "profile_guard_manager"):
         guards.profile_guard_manager = lambda *arguments: 0.0
+    utils: Any = sys.modules.get("torch._dynamo.utils")
+    # It copies all settings of Dynamo and Inductor for each compilation.
+    if hasattr(utils, "record_compilation_metrics"):
+        utils.record_compilation_metrics = lambda *arguments: None
     yield
     config = sys.modules.get("torch._dynamo.config")
     for name in names:

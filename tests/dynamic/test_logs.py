@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pt2lint.dynamic.child import logs
+from tests import forked
 from tests.dynamic.conftest import needs_torch
 
 FOLDER = Path(__file__).parent / "logs"
@@ -128,13 +127,8 @@ def test_the_error_of_fullgraph(recorded: Recorded) -> None:
 
 @needs_torch
 def test_the_installed_torch_still_logs_so() -> None:
-    done = subprocess.run(
-        [sys.executable, "-B", str(FOLDER / "record.py")],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=200,
-    )
+    done = forked.run(FOLDER / "record.py")
+    assert done.returncode == 0, done.stderr
     recorded = Recorded(json.loads(done.stdout))
     test_every_record_of_a_break_is_read(recorded)
     test_all_breaks_are_placed(recorded)

@@ -1,8 +1,6 @@
 """Layers left out at random, computed and selected instead, under the real Dynamo."""
 
 import random
-import subprocess
-import sys
 from dataclasses import replace
 
 import libcst as cst
@@ -19,6 +17,7 @@ from pt2lint.fixes.repairs.skip import compute_and_return, compute_and_select
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
+from tests import forked
 from tests.fixes import lab
 from tests.fixes.lab import function_code, nodes
 from tests.linting import findings
@@ -500,7 +499,7 @@ def test_a_tensor_or_none_is_a_tensor_where_the_layer_adds_to_it(text, fits):
     assert isinstance(fix, Fix) == fits, fix
 
 
-def test_numpy_draws_the_same_compiled_where_dropout_is_turned_off():
+def test_numpy_draws_the_same_compiled_where_dropout_is_turned_off(tmp_path):
     """Else Dynamo draws what it traces of it from a generator of torch's own."""
     code = """import random
 
@@ -533,7 +532,8 @@ for holding in (False, True):
     print(max(abs(one - torch.rand(()).item()) for one in numbers) < 1e-6)
 print(np.random.rand(2).shape == (2,))
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (tmp_path / "draws.py").write_text(code)
+    ran = forked.run(tmp_path / "draws.py")
     assert ran.stdout.split() == ["True", "False", "False", "True", "True"]
 
 

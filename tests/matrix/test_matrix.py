@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -25,6 +24,7 @@ from matrix.table import (
     verdict,
     versions,
 )
+from tests import forked
 
 ROOT = Path(__file__).parents[2]
 TORCH = version("torch").split("+")[0]
@@ -51,13 +51,7 @@ def measured(table: str) -> dict[str, Any]:
 
 
 def run(script: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, ROOT / "matrix" / script, "--stdout", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        timeout=900,
-    )
+    done = forked.run(ROOT / "matrix" / script, "--stdout", *arguments)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

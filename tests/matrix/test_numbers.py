@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
+from tests import forked
 from tests.files import loaded
 
 ROOT = Path(__file__).parents[2]
@@ -32,12 +31,8 @@ torch = pytest.importorskip("torch")
 def test_measuring_some_again_gives_what_is_committed() -> None:
     if torch.__version__.split("+")[0] != TABLE["torch"]:
         pytest.skip(f"the table is of torch {TABLE['torch']}")
-    done = subprocess.run(
-        [sys.executable, ROOT / "matrix" / "number_arguments.py", "--stdout", *SOME],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = forked.run(ROOT / "matrix" / "number_arguments.py", "--stdout", *SOME)
+    assert done.returncode == 0, done.stderr
     measured = json.loads(done.stdout)
     assert measured["numbers"] == {name: TABLE["numbers"][name] for name in SOME if name in TABLE["numbers"]}
     assert measured["uncaptured"] == [name for name in SOME if name in TABLE["uncaptured"]]

@@ -58,9 +58,9 @@ def _branch(test: Any, then: Any, orelse: Any, operands: Any = ()) -> Any:
     return then(*operands) if test else orelse(*operands)
 
 
-def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outcome:
+def outcome(source: str, *, compiling: bool = True, again: bool = False, limit: int = 8) -> Outcome:
     """Run the block; `compiling` False makes every torch.compile in it do nothing, and torch.cond, which compiles
-    too, an `if` of Python; `again` runs it a second time and takes the time."""
+    too, an `if` of Python; `again` runs it a second time and takes the time; `limit` is Dynamo's of recompilations."""
     import torch
     import torch._dynamo
     import torch._functorch.config
@@ -92,7 +92,7 @@ def outcome(source: str, *, compiling: bool = True, again: bool = False) -> Outc
         # What a block sets is put back.
         with (
             torch._dynamo.config.patch(
-                suppress_errors=False, cache_size_limit=8, capture_scalar_outputs=False
+                suppress_errors=False, cache_size_limit=limit, capture_scalar_outputs=False
             ),
             torch._functorch.config.patch(activation_memory_budget=1.0),
             _defaults(backend="eager", disable=not compiling),

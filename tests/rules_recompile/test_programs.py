@@ -16,7 +16,7 @@ from tests.rules_recompile.blocks import marked
 from tests.rules_recompile.running import outcome
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
-LIMIT = 8
+LIMIT = 6  # two less than Dynamo's own, which costs a quarter less
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
@@ -25,7 +25,7 @@ def test_what_is_told_goes_to_the_limit(path: Path) -> None:
     told = marked(source)
     found = lint([str(path)], Settings(target_torch=(2, 13))).findings
     assert sorted(f"{f.code}:{f.line}" for f in found if f.code.startswith("PTR")) == told
-    ran = outcome(source)
+    ran = outcome(source, limit=LIMIT)
     assert not isinstance(ran.value, BaseException), ran.value
     assert ran.frames
     recompiled = Counter(re.findall(r"Recompiling function (\S+)", "\n".join(ran.recompiled)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
 
+from tests import forked
 from tests.linting import findings
 
 pytestmark = pytest.mark.skipif(
@@ -150,9 +150,7 @@ def test_what_it_reports_has_another_gradient(tmp_path: Path) -> None:
     lines = COLLECTIVES.splitlines()
     assert told == {number for number, line in enumerate(lines, 1) if "# PTS355" in line}
 
-    run = subprocess.run(
-        [sys.executable, "run.py", str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
+    run = forked.run(tmp_path / "run.py", str(tmp_path))
     assert run.returncode == 0, run.stderr
     differ = set(json.loads(run.stdout.splitlines()[-1]))
     at = {re.findall(r"def (\w+)", "\n".join(lines[:number]))[-1] for number in told}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
 
 from pt2lint.static.engine import lint
+from tests import forked
 from tests.files import written
 
 SETUP = """
@@ -184,9 +184,8 @@ def test_dynamo_breaks_at_a_call_into_an_extension(tmp_path: Path) -> None:
     command = [gcc, "-shared", "-fPIC", f"-I{headers}", str(tmp_path / "fast_c.c"), "-o", str(built)]
     subprocess.run(command, check=True)
     (tmp_path / "run.py").write_text(RUN)
-    ran = subprocess.run(
-        [sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
-    )
+    ran = forked.run(tmp_path / "run.py")
+    assert ran.returncode == 0, ran.stderr
     reasons = json.loads(ran.stdout)
     assert any("same" in r or "skipped" in r or "builtin" in r for r in reasons), reasons
 
@@ -214,9 +213,8 @@ def test_what_is_disallowed_breaks_from_there_on(tmp_path: Path) -> None:
         "print(sum(counters['graph_break'].values()))\n"
     )
     path.write_text(run)
-    command = [sys.executable, str(path)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    ran = forked.run(path)
     assert ran.stdout.strip() == "1"
     path.write_text(run.replace("torch._dynamo.disallow_in_graph(torch.sub)\n", ""))
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    ran = forked.run(path)
     assert ran.stdout.strip() == "0"

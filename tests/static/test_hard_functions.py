@@ -51,7 +51,7 @@ def test_evaluations_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     size, make = HARD.SHAPES[name]
     source = HARD.HEAD + make(size)
     nodes = sum(isinstance(node, ast.expr) for node in ast.walk(ast.parse(source)))
-    most = 10_000
+    most = 4_000
     count, _ = evaluations(source, monkeypatch, most)
     # The file is a few roots, and what is left when the effort is spent is looked at once on the way out.
     assert count < 5 * most + 6 * nodes

@@ -3,14 +3,13 @@ what says that a file lies in a package."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pt2lint.finding import UNCALLED, Finding
 from pt2lint.static.engine import lint
+from tests import forked
 
 HEAD = "import functools\nimport torch\nfrom torch import nn\n\n"
 
@@ -64,7 +63,7 @@ def test_dynamo_ends_the_graph_at_each_call_of_it(tmp_path: Path) -> None:
     path = tmp_path / "run.py"
     path.write_text(run)
     codes = [HEAD + code for code in DISABLED.values()]
-    out = subprocess.run([sys.executable, str(path), *codes], capture_output=True, text=True, check=True)
+    out = forked.run(path, *codes)
     assert out.stdout.split() == ["1"] * len(DISABLED)
 
 

@@ -75,4 +75,4 @@ def test_after_edits_at_random(
     if seed % 2:
         Path("sources/__init__.py").touch()
     files = ["sources/net.py", "sources/lib.py", "sources/kinds.py", "sources/giving.py"]
-    assert edits.walk(random.Random(seed), files, 12) == 0
+    assert edits.walk(random.Random(seed), files, 8) == 0

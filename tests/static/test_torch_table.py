@@ -1,11 +1,11 @@
 """The table of what torch's functions return is what the installed torch says."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import forked
 
 ROOT = Path(__file__).parents[2]
 TABLE = json.loads((ROOT / "pt2lint" / "libraries" / "torch_table.json").read_text())
@@ -16,9 +16,7 @@ torch = pytest.importorskip("torch")
 def test_generating_it_again_gives_the_committed_table():
     if torch.__version__.split("+")[0] != TABLE["torch"]:
         pytest.skip(f"the table is of torch {TABLE['torch']}")
-    done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "torch_table.py", "--check"], capture_output=True, text=True
-    )
+    done = forked.run(ROOT / "tools" / "torch_table.py", "--check")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
