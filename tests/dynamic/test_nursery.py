@@ -57,18 +57,21 @@ def said(folder: Path, name: str = "said", **named: str) -> dict[str, Any]:
     return told
 
 
-def test_a_fork_is_as_a_process_of_its_own(tmp_path: Path) -> None:
+def test_a_fork_is_as_a_process_of_its_own_and_nothing_is_kept_after_the_last_block(tmp_path: Path) -> None:
     alone = said(tmp_path)
     assert alone.pop("parent") == os.getpid()
     with nursery.kept():
-        forked, other = said(tmp_path), said(tmp_path, NAMED="by --env")
-    assert forked["parent"] not in (os.getpid(), other["parent"])  # torch may read what --env sets
-    assert other.pop("named") == "by --env"
-    del forked["parent"], other["parent"], forked["named"]
+        with nursery.kept():
+            forked, other = said(tmp_path), said(tmp_path, NAMED="by --env")
+        parents = [Path(f"/proc/{one.pop('parent')}") for one in (forked, other)]
+        assert all(parent.exists() for parent in parents)
+    assert not any(parent.exists() for parent in parents)
+    # torch may read what --env sets.
+    assert len({Path(f"/proc/{os.getpid()}"), *parents}) == 3
+    assert (other.pop("named"), forked.pop("named"), alone.pop("named")) == ("by --env", None, None)
     marks = {one.pop("mark") for one in (alone, forked, other)}
     assert len(marks) == 3
     assert not any(family(mark) for mark in marks)
-    assert alone.pop("named") is None
     assert alone == forked == other
     assert alone["of"] == 1
 
@@ -82,14 +85,6 @@ def test_what_a_child_does_to_its_parent_ends_neither_pt2lint_nor_the_next(tmp_p
         assert failure is not None
         assert "SIGKILL" in str(failure)
         assert said(tmp_path)["parent"] == os.getpid()  # each by itself from then on
-
-
-def test_nothing_is_kept_after_the_last_block(tmp_path: Path) -> None:
-    with nursery.kept():
-        with nursery.kept():
-            parent = said(tmp_path)["parent"]
-        assert Path(f"/proc/{parent}").exists()
-    assert not Path(f"/proc/{parent}").exists()
 
 
 def test_with_little_memory_torch_is_loaded_within_the_limit(tmp_path: Path) -> None:

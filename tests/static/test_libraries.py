@@ -39,7 +39,7 @@ def test_functions_may_be_given_anything(tmp_path: Path) -> None:
     """A call that is wrong, or whose arguments all have names, costs no file its findings."""
     ways = ("input=x", "input=x, dim=1", "", "*args", "**named", "x, *args", "[x]", "3", "'a'", "None")
     names = sorted({name for name in table().returns if name.count(".") == 1})
-    calls = "".join(f"    y = {name}({way})\n" for name in names for way in ways)
+    calls = "".join(f"    y = {name}({way})\n" for n, name in enumerate(names) for way in ways[n % 3 :: 3])
     path = tmp_path / "m.py"
     path.write_text(f"import torch\n\n@torch.compile\ndef f(x: torch.Tensor, args, named):\n{calls}")
     assert len(names) > 100

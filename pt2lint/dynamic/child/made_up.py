@@ -289,9 +289,8 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             with as_before():
                 instance = arguments.build_somehow()
         except (Exception, SystemExit) as error:
-            why = _why_not_built(
-                error
-            )  # a missing package is what is to be told: another value does not mend that
+            why = _why_not_built(error)
+            # A missing package is what is to be told: another value does not mend that.
             trouble = why if "not installed" in why else trouble or why
             continue
         target = made_for(name, instance, arguments, also)

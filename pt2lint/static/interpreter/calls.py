@@ -87,11 +87,9 @@ class Calls:
             # Where several may stand there, as after `try: from torch import compile`, the one that is understood.
             decorator = next((o for o in options(one) if self.is_understood(o)), one)
             own = next((o for o in options(one) if isinstance(o, Func)), None)
-            if own is not None and isinstance(decorator, Ext):
-                if self.at.models.plays(decorator.name, "scripts a method"):
-                    decorator = (
-                        own  # `if JIT: fast = torch.jit.script_method`, which who compiles it leaves out
-                    )
+            scripts = isinstance(decorator, Ext) and self.at.models.plays(decorator.name, "scripts a method")
+            if own is not None and scripts:
+                decorator = own  # `if JIT: fast = torch.jit.script_method`: who compiles leaves it out
             if isinstance(decorator, Ext):
                 value = self.decorate_external(value, decorator.name)
             elif isinstance(decorator, Partial) and isinstance(decorator.func, Ext):
