@@ -291,12 +291,11 @@ def _unforeseen(group: Group, files: Files) -> Finding:
     recompile = group.first
     evidence = _evidence([group], files)
     times = f"{group.count} times" if group.count > 1 else "once"
-    limit = group.limit
-    end = (
-        f"; it hit the limit of {limit.limit_value} and then ran eagerly"
-        if limit and limit.limit_value
-        else ""
-    )
+    limit, end = group.limit, ""
+    if limit and limit.limit_value:
+        # The first compilation counts, and so do those for guards that another finding names.
+        others = " with what else it was compiled for" if group.count + 1 < limit.limit_value else ""
+        end = f"; it hit the limit of {limit.limit_value}{others} and then ran eagerly"
     guard = evidence["guards"][0] if evidence["guards"] else "a guard failed"
     left = LEFT_BY_BREAK.search(guard)
     end += f"; `{left[0]}` is what a graph break left for the code behind it: mend that first" if left else ""

@@ -504,6 +504,15 @@ def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:
     assert "the limit of 8" in unforeseen.message
 
 
+@pytest.mark.parametrize(
+    ("times", "said"), [(7, "it hit the limit of 8 and then"), (3, "8 with what else it was")]
+)
+def test_a_limit_that_several_causes_reach_together_is_none_of_one_alone(times: int, said: str) -> None:
+    [unforeseen] = judge([], Events((recompiled("n == 3", times, limit=True),)), FILES)
+    assert f"recompiled {times} times" in unforeseen.message
+    assert said in unforeseen.message
+
+
 def test_making_a_shape_dynamic_on_our_own_inputs_is_no_news() -> None:
     size = "tensor 'x' size mismatch at index 0. expected 3, actual 4"
     assert judge([], Events((recompiled(size, 1, "varied"),)), FILES) == []
