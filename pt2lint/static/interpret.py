@@ -31,6 +31,7 @@ from pt2lint.static.interpreter.guards import (
 )
 from pt2lint.static.interpreter.notebook import Key, Notebook
 from pt2lint.static.observers import EVERY
+from pt2lint.static.source.bodies import compiled_in_place
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions, inside
 from pt2lint.static.source.nodes import (
@@ -354,7 +355,7 @@ class Interpreter:
 
     def _compiles_parts(self, cls: ClassInfo) -> bool:
         """Whether a module gives parts of it to torch.compile, `self.encoder = torch.compile(self.encoder)`, or what
-        they hold: `self.blocks[i].attend = torch.compile(self.blocks[i].attend)`."""
+        they hold, `self.blocks[i].attend = torch.compile(self.blocks[i].attend)`, or compiles them in place."""
         own = self.at.classes.bases(cls)[0]
         return any(self._compiled_of_self(each) - {n for one in own for n in one.methods} for each in own)
 
@@ -364,7 +365,11 @@ class Interpreter:
         if known is None:
             known = self._compiled_names[cls] = set()
             if self._home_that_compiles(cls.module.name) is not None:
-                known |= {given for given, call in cls.gives() if self.is_compiler(call.func, cls.module)}
+                known |= {
+                    given
+                    for given, call in cls.gives()
+                    if compiled_in_place(call) or self.is_compiler(call.func, cls.module)
+                }
         return known
 
     def run_outside(self, module: Module, about: Set[str] | None = None) -> None:

@@ -1836,6 +1836,7 @@ class Whole(nn.Module):
         ("self.net = torch.compile(self.net)", "x.sum().item()", PARTS),
         ("self.net.forward = torch.compile(self.net.forward)", "x.sum().item()", PARTS),
         ("for i in range(2): self.nets[i].forward = torch.compile(self.nets[i].forward)", ITEM, PARTS),
+        ("self.net.compile(dynamic=True)", "x.sum().item()", PARTS),
         ("self.net = torch.compile(self.net)", "self.scale(x)", ""),  # a part that others may compile
         ("self.net.eval()", "x.sum().item()", ""),
     ],

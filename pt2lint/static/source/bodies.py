@@ -119,10 +119,18 @@ def hands(function: FunctionNode, name: str) -> list[ast.expr]:
 
 def gives(method: FunctionNode) -> list[tuple[str, ast.Call]]:
     """(name, call) where an attribute of the method's object is given to a call, as the first argument, or what it
-    holds: `self.blocks[i].attend`."""
+    holds, `self.blocks[i].attend`; or is told to compile itself, `self.blocks[i].compile()`."""
     me = own_name(method)
-    calls = [node for node in _nodes(method) if isinstance(node, ast.Call) and node.args]
-    return [(name, call) for call in calls if (name := _held_by(call.args[0], me)) is not None]
+    calls = [node for node in _nodes(method) if isinstance(node, ast.Call)]
+    given = [(call.args[0] if call.args else compiled_in_place(call), call) for call in calls]
+    return [(name, call) for place, call in given if place and (name := _held_by(place, me)) is not None]
+
+
+def compiled_in_place(call: ast.Call) -> ast.expr | None:
+    """The module of `module.compile()`, whose arguments all have names."""
+    if call.args or not isinstance(call.func, ast.Attribute) or call.func.attr != "compile":
+        return None
+    return call.func.value
 
 
 def _held_by(given: ast.expr, me: str) -> str | None:
