@@ -4,7 +4,7 @@ import libcst as cst
 import pytest
 import torch
 
-from pt2lint.fixes.repairs.flag import beside_buffer
+from pt2lint.fixes.repairs.flag import beside_buffer, number_itself
 from pt2lint.fixes.rewrite import Refusal
 from tests.fixes import lab
 
@@ -34,14 +34,14 @@ other = 1
 """
 
 
-def repaired(source):
+def repaired(source, repair=beside_buffer):
     code = lab.function_code(source, "forward")
     node = next(
         one
         for one in lab.nodes(code, cst.Attribute)
         if code.module.code_for_node(one) == "self.ready" and isinstance(code.parent(one), cst.UnaryOperation)
     )
-    return beside_buffer(code, node)
+    return repair(code, node)
 
 
 def test_an_attribute_beside_the_buffer():
@@ -79,3 +79,49 @@ def test_an_attribute_beside_the_buffer():
 def test_refused(old, new):
     assert old in NORM
     assert isinstance(repaired(NORM.replace(old, new)), Refusal)
+
+
+PLAIN = """import torch
+
+
+class Norm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.text = "é"; self.ready = torch.tensor(False)  # until a batch was seen
+        self.scale = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        if self.training and not self.ready:
+            self.scale.data.copy_(1 / x.std(0))
+            self.ready = torch.tensor(True)
+        return x * self.scale if self.ready else x
+"""
+
+
+def test_the_number_in_place_of_a_tensor():
+    after = lab.applied(PLAIN, repaired(PLAIN, number_itself))
+    assert '"é"; self.ready = False  # until a batch was seen\n' in after
+    assert "            self.ready = True\n" in after
+    old, new = (lab.load(text).Norm() for text in (PLAIN, after))
+    torch._dynamo.reset()
+    compiled = torch.compile(new, backend="eager", fullgraph=True)
+    for _ in range(3):
+        x = torch.randn(8, 3)
+        torch.testing.assert_close(compiled(x), old(x))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("torch.tensor(True)", "x.sum() > 0"),
+        ("torch.tensor(True)", "torch.tensor(  # now\n                True)"),
+        ("return x *", "return self.ready * x *"),
+        ("return x *", "return x.where(self.ready, x) *"),
+        ("not self.ready:", "not self.ready and self.ready.item():"),
+        ("if self.ready else x\n", "if self.ready else x\n\n\nNorm().ready.fill_(True)\n"),
+        ("if self.ready else x\n", "if self.ready else x\n\n\nclass More(Norm):\n    pass\n"),
+    ],
+)
+def test_the_number_refused(old, new):
+    assert old in PLAIN
+    assert isinstance(repaired(PLAIN.replace(old, new), number_itself), Refusal)

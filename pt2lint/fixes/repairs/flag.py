@@ -1,4 +1,4 @@
-"""A flag that a module keeps in a buffer, and Python tests at each call: the same in an attribute beside it."""
+"""A flag that a module keeps in a tensor, and Python tests at each call: the number itself, instead or beside it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,44 @@ _ZEROS = {"zeros": "0", "ones": "1"}
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
-    """The attribute, where the node is such a buffer in a test."""
-    return accepted(beside_buffer(function, node))
+    """The attribute, where the node is such a buffer, or such an attribute, in a test."""
+    return accepted(beside_buffer(function, node), number_itself(function, node))
+
+
+def number_itself(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`self.ready = torch.tensor(False)` as `self.ready = False`, wherever the class sets the attribute, which it only
+    tests otherwise. Refused where anything else in the file touches it. Unsafe: other files may take it for a tensor.
+    """
+    _, asked = _read(function, node)
+    around = (
+        class_around(function, function.range(asked)[0]) if asked is not None and function.source else None
+    )
+    if asked is None or around is None:
+        return Refusal("no attribute is tested here")
+    name = asked.attr.value
+    edits: list[Edit] = []
+    for one in ast.walk(around):
+        if isinstance(one, ast.Assign) and any(_is_own(target, name) for target in one.targets):
+            at, value = one.value, _number(one.value)
+            line = file_of(function).lines[at.lineno - 1].encode()
+            if value is None or len(one.targets) > 1 or at.end_lineno != at.lineno:
+                return Refusal("what the attribute is set to is no number")
+            begin, end = (len(line[:column].decode()) + 1 for column in (at.col_offset, at.end_col_offset))
+            edits.append(Edit(function.path, at.lineno, begin, at.lineno, end, value))
+        elif isinstance(one, ast.Attribute) and _is_own(one.value, name):
+            return Refusal("an attribute of the tensor is read")
+        elif isinstance(one, ast.Call) and any(_is_own(part, name) for a in one.args for part in ast.walk(a)):
+            return Refusal("the tensor is given to a function")
+    own = sum(_is_own(one, name) for one in ast.walk(around))
+    if not edits or own != len(edits) + len({*_tested(around, name)}):
+        return Refusal("the attribute is used for more than to be tested and set")
+    if _touched_elsewhere(file_of(function).tree, around, name):
+        return Refusal("the attribute is used elsewhere in the file")
+    return fix(
+        f"Keep in `{name}` the number itself: the graph then depends on an attribute that is set now and then, and not "
+        "on a tensor. It assumes that no other file takes it for a tensor.",
+        tuple(edits),
+    )
 
 
 def beside_buffer(function: FunctionCode, node: cst.CSTNode) -> Repaired:
