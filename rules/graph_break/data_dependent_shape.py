@@ -61,7 +61,7 @@ class DataDependentShape(GraphBreak):
         "call torch.Tensor.repeat_interleave",
     )
     says = "the size of {code} depends on values in a tensor"
-    repairs = ("position", "masked_loss", "experts", "mask", "sized", "disable")
+    repairs = ("unchecked", "position", "masked_loss", "experts", "mask", "sized", "disable")
     advice = "known_size"
     graph_breaks = ("GB0036",)
 

@@ -43,7 +43,7 @@ class MaskIndex(GraphBreak):
     waits = True
     ops = ("index mask",)
     says = "the size of {code} depends on values in the mask"
-    repairs = ("masked_loss", "experts", "mask", "disable")
+    repairs = ("unchecked", "masked_loss", "experts", "mask", "disable")
     advice = "known_size"
     graph_breaks = ("GB0036",)
 

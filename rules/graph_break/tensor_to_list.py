@@ -52,6 +52,7 @@ class TensorToList(GraphBreak):
     ops = ("call torch.Tensor.tolist", "call numpy.ndarray.tolist")
     says = "{code} moves values from the tensor to Python"
     repairs = (
+        "unchecked",
         "train_step",
         "counting",
         "passed_on",
