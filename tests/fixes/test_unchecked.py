@@ -28,6 +28,10 @@ def function(check: str) -> str:
             "assert torch.compiler.is_compiling() or (\n        x[x > 1].shape[0] < 3\n    ), 'many'",
         ),
         (
+            "assert x.dim() and x.unique().numel()",
+            "assert torch.compiler.is_compiling() or (x.dim() and x.unique().numel())",
+        ),
+        (
             "assert x.unique().numel() if x.dim() else True",
             "assert torch.compiler.is_compiling() or (x.unique().numel() if x.dim() else True)",
         ),

@@ -1378,10 +1378,16 @@ class M(torch.nn.Module):
     assert """        # above
         if torch.compiler.is_compiling():
             if self.training:
-                torch._assert_async(~(x.min() < 0), "...")
+                torch._assert_async(~(x.min() < 0), "ValueError")
         elif self.training and x.min() < 0:  # behind
             raise ValueError(f"{x.min()}")  # end
 """ in fixed(tmp_path, text)
+
+
+def test_where_a_message_is_values_alone_the_graph_says_what_did_not_hold(tmp_path: Path) -> None:
+    head = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+    text = head + '    assert (x > 0).all(), f"{x.max()}"\n    return x\n'
+    assert '        torch._assert_async((x > 0).all(), "(x > 0).all()")\n' in fixed(tmp_path, text)
 
 
 def test_a_python_bool_is_asked_by_python(tmp_path: Path) -> None:

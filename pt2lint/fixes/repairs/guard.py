@@ -180,7 +180,8 @@ def _check_of(
     if not (value is None or _is_text(value)):
         raise Refused("the message is not written out")
     mark = file_of(function).quote
-    message = _message(function, value, kind) if value is not None else mark + error + mark
+    message = _message(function, value, kind) if value is not None else ""
+    message = message if _says_something(message) else mark + error + mark
     check = f"assert {holds}, {message}"
     # In eager mode a message says what it did: one whose values an assertion has to leave out stays as it is there.
     asserts = error == "AssertionError" and (value is None or _constant(value))
@@ -526,6 +527,11 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     return text if [*node.parts] == pieces else text.replace("....", "...")
 
 
+def _says_something(message: str) -> bool:
+    """Whether more is left of a message than what stands around values."""
+    return re.search(r"\w", message.lstrip("fFrRuU")) is not None
+
+
 def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     """The texts that stand one after the other."""
     return [*_parts(node.left), *_parts(node.right)] if isinstance(node, cst.ConcatenatedString) else [node]
@@ -750,9 +756,10 @@ def _in_compiled(
     condition = read_condition(function, node.test, kind)
     if condition.static:
         raise Refused("the assertion is part tensor, part plain Python")
-    # Eager mode goes on to show what it did; where that is no text the graph says what did not hold.
-    message = _message(function, node.msg, kind) if _is_text(node.msg) else _as_text(function, node.test)
-    if message is None:
+    # Eager mode goes on to show what it did; where that is no text, or values alone, the graph says what did not hold.
+    said = _message(function, node.msg, kind) if _is_text(node.msg) else ""
+    message = said if _says_something(said) else _as_text(function, node.test) or said
+    if not message:
         raise Refused("neither the message nor the test is a text on one line")
     name, added = torch_name(function, "torch._assert_async")
     holds = opposite(condition.text) if condition.negated else condition.text

@@ -33,7 +33,8 @@ def assert_in_eager(function: FunctionCode, node: cst.Assert) -> Repaired:
         return Refusal("the error may be caught in the function")
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     test = node.test
-    if isinstance(test, cst.IfExp | cst.Lambda | cst.NamedExpr) and not test.lpar:
+    both = isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And)
+    if (both or isinstance(test, cst.IfExp | cst.Lambda | cst.NamedExpr)) and not test.lpar:
         test = test.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
     either = cst.BooleanOperation(cst.parse_expression(f"{compiling}()"), cst.Or(), test)
     return fix(
