@@ -44,18 +44,24 @@ def repaired(source, repair=beside_buffer):
     return repair(code, node)
 
 
+def alike_in_one_graph(before, after):
+    """The two modules, of which the second one, compiled whole, gives what the first does."""
+    old, new = (lab.load(text).Norm() for text in (before, after))
+    torch._dynamo.reset()
+    compiled = torch.compile(new, backend="eager", fullgraph=True)
+    for _ in range(3):
+        x = torch.randn(8, 3)
+        torch.testing.assert_close(compiled(x), old(x))
+    return old, new
+
+
 def test_an_attribute_beside_the_buffer():
     fix = repaired(NORM)
     assert fix.waits_for_proof
     after = lab.applied(NORM, fix)
     assert "if self.training and not self._ready:" in after
     assert '        return "ready" if self.ready else "new"\n\n    def _load_from_state_dict' in after
-    old, new = (lab.load(text).Norm() for text in (NORM, after))
-    torch._dynamo.reset()
-    compiled = torch.compile(new, backend="eager", fullgraph=True)
-    for _ in range(3):
-        x = torch.randn(8, 3)
-        torch.testing.assert_close(compiled(x), old(x))
+    old, new = alike_in_one_graph(NORM, after)
     assert new.state_dict().keys() == old.state_dict().keys()
     fresh = type(new)()
     assert fresh._ready is False
@@ -102,12 +108,7 @@ def test_the_number_in_place_of_a_tensor():
     after = lab.applied(PLAIN, repaired(PLAIN, number_itself))
     assert '"é"; self.ready = False  # until a batch was seen\n' in after
     assert "            self.ready = True\n" in after
-    old, new = (lab.load(text).Norm() for text in (PLAIN, after))
-    torch._dynamo.reset()
-    compiled = torch.compile(new, backend="eager", fullgraph=True)
-    for _ in range(3):
-        x = torch.randn(8, 3)
-        torch.testing.assert_close(compiled(x), old(x))
+    alike_in_one_graph(PLAIN, after)
 
 
 @pytest.mark.parametrize(

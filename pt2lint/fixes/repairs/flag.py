@@ -36,12 +36,10 @@ def number_itself(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     edits: list[Edit] = []
     for one in ast.walk(around):
         if isinstance(one, ast.Assign) and any(_is_own(target, name) for target in one.targets):
-            at, value = one.value, _number(one.value)
-            line = file_of(function).lines[at.lineno - 1].encode()
-            if value is None or len(one.targets) > 1 or at.end_lineno != at.lineno:
+            value = _number(one.value)
+            if value is None or len(one.targets) > 1 or one.value.end_lineno != one.value.lineno:
                 return Refusal("what the attribute is set to is no number")
-            begin, end = (len(line[:column].decode()) + 1 for column in (at.col_offset, at.end_col_offset))
-            edits.append(Edit(function.path, at.lineno, begin, at.lineno, end, value))
+            edits.append(file_of(function).edit(value, one.value))
         elif isinstance(one, ast.Attribute) and _is_own(one.value, name):
             return Refusal("an attribute of the tensor is read")
         elif isinstance(one, ast.Call) and any(_is_own(part, name) for a in one.args for part in ast.walk(a)):

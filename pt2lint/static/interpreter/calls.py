@@ -86,10 +86,9 @@ class Calls:
         for one in reversed(decorators):
             # Where several may stand there, as after `try: from torch import compile`, the one that is understood.
             decorator = next((o for o in options(one) if self.is_understood(o)), one)
-            own = next((o for o in options(one) if isinstance(o, Func)), None)
-            scripts = isinstance(decorator, Ext) and self.at.models.plays(decorator.name, "scripts a method")
-            if own is not None and scripts:
-                decorator = own  # `if JIT: fast = torch.jit.script_method`: who compiles leaves it out
+            if isinstance(decorator, Ext) and self.at.models.plays(decorator.name, "scripts a method"):
+                # `if JIT: fast = torch.jit.script_method`, beside a function: who compiles leaves it out.
+                decorator = next((o for o in options(one) if isinstance(o, Func)), decorator)
             if isinstance(decorator, Ext):
                 value = self.decorate_external(value, decorator.name)
             elif isinstance(decorator, Partial) and isinstance(decorator.func, Ext):
