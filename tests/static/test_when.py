@@ -1477,6 +1477,7 @@ BUFFER = 'self.register_buffer("low", torch.tensor(0.5))'
         (f"if bounded:\n            {BUFFER}", ["self.bounded"]),
         (f"if not bounded:\n            pass\n        else:\n            {BUFFER}", ["self.bounded"]),
         (f"if rate > 0:\n            {BUFFER}", ["rate > 0"]),
+        (f"if bounded:\n            {BUFFER}\n        else:\n            self.low = None", ["self.bounded"]),
         (
             "self.low = 0\n        if bounded:\n            self.low = torch.tensor(0.5)",
             ["self.bounded"],

@@ -102,6 +102,8 @@ class Asked:
         """Remember the test of an option under which alone `__init__` keeps a tensor that it makes: `if self.bounded:
         self.register_buffer("low", torch.tensor(low))`."""
         before = owner.attrs.get(name, NONE)
+        if value is not UNKNOWN and tensor_of(value) is None:
+            return  # `else: self.low = None`
         made = [o.origin for o in (value, *options(before)) if isinstance(o, Tensor) and o.origin is not None]
         if not made:
             return
