@@ -1666,6 +1666,14 @@ class M(nn.Module):
             "if self.flag:\n    n = x[0]\nif opt is not None:\n    x = torch.arange(n)",
             ("opt is not None", "self.flag"),
         ),
+        ("n = x[0] if self.flag else 0\nx = torch.arange(n)", ("self.flag",)),
+        ("x = torch.arange(n if opt is None else opt[0] + 1)", ("opt is not None",)),
+        ("n = x[0] if self.flag else x[1]\nx = torch.arange(n)", ()),
+        (
+            "if self.flag:\n    n = x.int()\nelse:\n    n = [1] * 3\nk = 0\n"
+            "for i in n:\n    x = x[k : k + i] + 1\n    k += i",
+            ("self.flag",),
+        ),
         # where it is a tensor in either case, or is one by then
         ("if self.flag:\n    n = x[0]\nelse:\n    n = x[1]\nx = torch.arange(n)", ()),
         ("if self.flag:\n    n = x[0]\nx = torch.arange(n + x[1])", ()),

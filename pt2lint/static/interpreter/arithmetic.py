@@ -161,7 +161,7 @@ def _result(op: ast.operator, first: Tensor, a: Tensor | None, b: Tensor | None,
     constant = all(t is None or t.leaf == CONSTANT for t in (a, b))
     leaf = CONSTANT if constant else 0
     result = Tensor(dtype, first.origin, sure, first.array, broadcast(a, b), leaf)
-    if a is None or b is None:
+    if a is None or b is None or a.under == b.under:
         result.under = first.under
     return result
 

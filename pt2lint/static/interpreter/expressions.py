@@ -10,6 +10,7 @@ from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.row_calls import of_rows
 from pt2lint.static.interpreter.special import compared, items
+from pt2lint.static.interpreter.splits import told_apart
 from pt2lint.static.interpreter.subscripts import Subscripts
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.values import (
@@ -42,6 +43,7 @@ from pt2lint.static.values import (
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+    from pt2lint.static.interpreter.guards import Path
 
 
 SUPER = PYTHON + "super"
@@ -508,11 +510,13 @@ class Expressions:
         known = self.at.conditions.test(node.test, env, frame)
         values: list[Value] = []
         before = frame.guards
+        asked: list[Path] = []
         for outcome, branch in ((True, node.body), (False, node.orelse)):
             if known is not (not outcome):
                 inner = dict(env)
                 if known is None:
                     frame.guards = self.at.conditions.asked.where(node.test, outcome, env, frame)
+                asked.append(frame.guards[len(before) :])
                 # Which arm runs cannot be seen from outside the statement: in use the optional may never be given.
                 doubt = outcome and (
                     self.at.conditions.unlikely(node.test, env, frame)
@@ -524,7 +528,11 @@ class Expressions:
                 self.at.notebook.doubt -= doubt
                 frame.guards = before
         self.at.conditions.splits.arms = node, values
-        return join_all(values)
+        value = join_all(values)
+        if len(values) == 2:
+            value = told_apart(value, values[0], values[1], asked[0])
+            value = told_apart(value, values[1], values[0], asked[1])
+        return value
 
     def e_namedexpr(self, node: ast.NamedExpr, env: Env, frame: Frame) -> Value:
         value = self.eval(node.value, env, frame)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.values import Py, Tensor, Union, options
+from pt2lint.static.values import Py, Seq, Tensor, Union, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -138,13 +138,18 @@ class Splits:
 def tell_apart(env: Env, side: Env, other: Env, guards: Path) -> None:
     """Tell of each name that is a tensor on one side of a test, and none on the other, under which condition."""
     for name, value in env.items() if guards else ():
-        if isinstance(value, Union) and isinstance(tensor := side.get(name), Tensor):
-            plain = other.get(name)
-            if plain is not None and all(isinstance(o, Py) for o in options(plain)):
-                env[name] = Union(
-                    tuple(o.but(under=o.under + guards) if o is tensor else o for o in value.options),
-                    value.declared,
-                )
+        if isinstance(value, Union) and name in side and name in other:
+            env[name] = told_apart(value, side[name], other[name], guards)
+
+
+def told_apart(both: Value, side: Value, other: Value, guards: Path) -> Value:
+    """The same of one value, which is either."""
+    if not guards or not isinstance(both, Union) or not isinstance(side, Tensor):
+        return both
+    if not all(isinstance(o, (Py, Seq)) for o in options(other)):
+        return both
+    told = (o.but(under=o.under + guards) if o is side else o for o in both.options)
+    return Union(tuple(told), both.declared)
 
 
 def _parts(test: ast.expr, so: bool) -> list[Part]:
