@@ -29,8 +29,10 @@ def load_family(table, family):
 
 
 def prepared(level=logging.ERROR):
-    """Make this process measure: one thread, no timing of guards (see measure.py), of torch's log what is an error."""
+    """Make this process measure: one thread, no timing of guards (see measure.py) nor record of it, of torch's log what
+    is an error."""
     torch.set_num_threads(1)
+    torch._dynamo.utils.record_compilation_metrics = lambda *args: None
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0
     logging.getLogger("torch").setLevel(level)
 

@@ -47,8 +47,10 @@ PROBES = {
 def run(table, keys=(), quick=False):
     """All results of a table (or those of `keys`), with the versions they hold for."""
     torch.set_num_threads(1)
-    # Since 2.7 Dynamo times each set of guards, which takes longer than all else it does with a small function.
+    # Since 2.7 Dynamo times each set of guards, which takes longer than all else it does with a small function; and it
+    # copies all settings for its record of each compilation.
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0
+    torch._dynamo.utils.record_compilation_metrics = lambda *args: None
     found, modules, failed = {}, {}, {}
     with log_listener.listening([str(FOLDER)]) as records:
         for case in cases(table):

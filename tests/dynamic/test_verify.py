@@ -419,6 +419,37 @@ def test_listening_to_a_program_adds_no_break(project: Project) -> None:
 
 
 @needs_torch
+def test_a_part_that_the_code_compiles_itself_is_handed_to_the_chosen_backend(project: Project) -> None:
+    path = project.write(
+        "parts.py",
+        """
+        import torch
+        import torch._inductor.compile_fx
+
+        def compile_fx(*arguments, **options):
+            raise RuntimeError("Inductor was asked")
+
+        torch._inductor.compile_fx.compile_fx = compile_fx
+        part = torch.compile(torch.nn.Linear(4, 4), mode="reduce-overhead")
+
+        def step(x):
+            y = part(x)
+            if y.sum() > 0:  # HERE
+                y = y + 1
+            return y
+
+        def inputs():
+            return step, (torch.ones(2, 4),)
+        """,
+    )
+    judged = project.verify(path, inputs=(f"{path}:inputs",), further=False)
+    assert judged.problems == []
+    assert verdicts(judged) == [(13, "PTB100", "confirmed")]
+    asked = project.verify(path, inputs=(f"{path}:inputs",), further=False, backend="inductor")
+    assert "Inductor was asked" in str(asked.problems)
+
+
+@needs_torch
 def test_the_ecosystems_attributes(project: Project) -> None:
     lightning = project.write(
         "lightning.py",

@@ -20,7 +20,9 @@ def do(spec: dict[str, Any], wire: Wire) -> None:
 
     `only` names the targets to look at, of those that are found; with `list` none is, they are only told.
     """
-    leave_guards_untimed()
+    leave_untimed()
+    if not spec.get("time"):
+        hand_graphs_to(spec["backend"])
     for name in spec.get("captures", ()):
         if hasattr(torch._dynamo.config, name):
             setattr(torch._dynamo.config, name, True)
@@ -117,13 +119,32 @@ def made_now(target: Later, spec: dict[str, Any], wire: Wire) -> Target | None:
     return None
 
 
-def leave_guards_untimed() -> None:
-    """Spare each compilation the timing of its new guards, which flushes the processor's caches (some 50 ms).
+def leave_untimed() -> None:
+    """Spare each compilation the timing of its new guards, which flushes the processor's caches (some 50 ms), and the
+    record of what it took, with a copy of all settings.
 
-    Dynamo (2.6 to 2.15) only logs the time and puts it among its metrics; the guards were checked before.
+    Dynamo (2.6 to 2.15) only logs the times and puts them among its metrics; the guards were checked before.
     """
     if hasattr(torch._dynamo.guards, "profile_guard_manager"):
         torch._dynamo.guards.profile_guard_manager = lambda *arguments: 0.0
+    if hasattr(torch._dynamo.utils, "record_compilation_metrics"):
+        torch._dynamo.utils.record_compilation_metrics = lambda *arguments: None
+
+
+def hand_graphs_to(backend: str) -> None:
+    """What the code itself compiles with Inductor goes to the chosen backend, too: a part that a target calls would
+    take seconds for each of its graphs, in every probe, and eager runs would not be eager."""
+    inductor = getattr(
+        torch, "_TorchCompileInductorWrapper", None
+    )  # what torch.compile makes of backend="inductor"
+    if inductor is None or backend == "inductor":
+        return
+
+    def compile_graph(self: Any, graph: torch.fx.GraphModule, given: list[Any], **options: Any) -> Any:
+        return torch._dynamo.backends.registry.lookup_backend(backend)(graph, given)
+
+    inductor.__call__ = compile_graph
+    inductor.get_compiler_config = lambda self: None  # it loads Inductor
 
 
 def short(error: Exception) -> str:
