@@ -46,13 +46,9 @@ def good(x):
     return x
 """
 
-SLEEPS = "ignores signals and sleeps"
+SLEEPS = "[signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; time.sleep(600)"
 # Each ends the child, or must be ended: the body of the target, the words the user reads.
 DEADLY = {
-    SLEEPS: (
-        "[signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; time.sleep(600)",
-        r"did not end within 20 s",
-    ),
     "segfaults": ("ctypes.string_at(0)", r"ended by SIGSEGV"),
     "os._exit with a status": ("os._exit(3)", r"ended the process with exit status 3 before it was done"),
     "kills itself": ("os.kill(os.getpid(), 9)", r"ended by SIGKILL"),
@@ -145,14 +141,29 @@ def marked_processes(mark: str) -> list[int]:
     return left
 
 
-@pytest.fixture(autouse=True)
-def nothing_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def mark() -> Iterator[str]:
+    """What marks the processes of these tests. They share one that has torch loaded, and leave it alone."""
     mark = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setenv("PT2LINT_TEST_MARK", mark)
-    monkeypatch.setattr(nursery, "_blocks", 0)  # what the suite keeps is not of this test
-    monkeypatch.setattr(nursery, "_nurseries", {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PT2LINT_TEST_MARK", mark)
+        patch.setattr(nursery, "_blocks", 0)  # what the suite keeps is not of these tests
+        patch.setattr(nursery, "_nurseries", {})
+        with nursery.kept():
+            yield mark
+        assert marked_processes(mark) == []
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(mark: str) -> Iterator[None]:
     yield
-    assert marked_processes(mark) == []
+    assert left(mark) == []
+
+
+def left(mark: str) -> list[int]:
+    """Marked processes, but for those that children are forked from."""
+    kept = [each._process.pid for each in nursery._nurseries.values() if each is not None]
+    return [number for number in marked_processes(mark) if number not in kept]
 
 
 def by_target(problems: list[object]) -> dict[str, str]:
@@ -164,20 +175,12 @@ def by_target(problems: list[object]) -> dict[str, str]:
     return said
 
 
-@pytest.mark.parametrize(
-    ("names", "timeout"),
-    [([SLEEPS], 20), ([name for name in DEADLY if name != SLEEPS], 120)],
-    ids=["sleeps", "rest"],
-)
-def test_a_deadly_target_fails_and_the_next_goes_on(
-    names: list[str], timeout: float, project: Project
-) -> None:
-    path = project.write("hostile.py", hostile_file({name: DEADLY[name][0] for name in names}))
-    result = project.verify(path, inputs=(f"{path}:inputs",), timeout=timeout, memory=2048, further=False)
+def test_a_deadly_target_fails_and_the_next_goes_on(project: Project) -> None:
+    path = project.write("hostile.py", hostile_file({name: body for name, (body, _) in DEADLY.items()}))
+    result = project.verify(path, inputs=(f"{path}:inputs",), timeout=120, memory=2048, further=False)
     *hostile, good = [each for each in result.findings if each.code == "PTB100"]
     said = by_target(result.problems)
-    for number, (name, finding) in enumerate(zip(names, hostile, strict=True)):
-        words = DEADLY[name][1]
+    for number, ((name, (_, words)), finding) in enumerate(zip(DEADLY.items(), hostile, strict=True)):
         assert re.search(words, said[f"hostile_{number}"]), name
         assert finding.verdict == "failed", name
         assert re.search(words, finding.evidence["reason"]), name
@@ -226,16 +229,23 @@ def test_harm_to_the_process_does_not_show(project: Project, capfd: pytest.Captu
     assert capfd.readouterr() == ("", "")
 
 
-def test_targets_in_several_files_go_on_in_parallel(project: Project) -> None:
-    bad = project.write("bad.py", HEAD + "\ndef inputs():\n    time.sleep(600)\n")
+def test_what_does_not_end_is_ended_while_other_files_go_on(project: Project) -> None:
+    waits = project.write("waits.py", HEAD + "\ndef inputs():\n    time.sleep(600)\n")
+    sleeps = project.write("sleeps.py", hostile_file({"ignores signals and sleeps": SLEEPS}))
     good = project.write(
         "good.py", "import torch\n" + GOOD + "\ndef inputs():\n    return good, (torch.ones(2),)\n"
     )
-    result = project.verify(inputs=(f"{bad}:inputs", f"{good}:inputs"), timeout=20, jobs=2, further=False)
+    inputs = tuple(f"{path}:inputs" for path in (waits, sleeps, good))
+    result = project.verify(inputs=inputs, timeout=20, jobs=3, further=False)
     assert [str(problem) for problem in result.problems] == [
-        f"inputs {bad}:inputs: it did not end within 20 s"
+        f"inputs {waits}:inputs: it did not end within 20 s",
+        "hostile_0: it did not end within 20 s",
     ]
-    assert [each.verdict for each in result.findings] == ["confirmed"]
+    assert [(Path(each.path).name, each.verdict) for each in result.findings] == [
+        ("good.py", "confirmed"),
+        ("sleeps.py", "failed"),
+        ("sleeps.py", "confirmed"),
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -254,13 +264,13 @@ def test_whoever_stops_pt2lint_stops_all_of_it(number: int, project: Project) ->
     assert b"Traceback" not in said
 
 
-def test_a_child_ends_with_a_parent_that_is_killed(project: Project) -> None:
+def test_a_child_ends_with_a_parent_that_is_killed(project: Project, mark: str) -> None:
     path = project.write("hang.py", hostile_file({"hangs": "[1 for _ in iter(int, 1)]"}) + STARTED)
     command = [sys.executable, "-m", "pt2lint", "--verify", "--inputs", f"{path}:started", path]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as running:
         until(lambda: os.path.exists("started"))
         running.kill()
-    until(lambda: marked_processes(os.environ["PT2LINT_TEST_MARK"]) == [])
+    until(lambda: left(mark) == [])
 
 
 def _work(started: Path) -> None:
@@ -287,7 +297,11 @@ def test_a_pools_worker_ends_when_the_pool_says_so(tmp_path: Path) -> None:
         worker.kill()
 
 
-def test_what_has_no_time_to_load_torch_is_not_told_that_it_lacks_memory(project: Project) -> None:
+def test_what_has_no_time_to_load_torch_is_not_told_that_it_lacks_memory(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nursery, "_blocks", 0)
+    monkeypatch.setattr(nursery, "_nurseries", {})
     path = project.write("net.py", "import torch\n\ndef inputs():\n    return torch.sin, (torch.ones(2),)\n")
     result = project.verify(path, inputs=(f"{path}:inputs",), timeout=0.05, memory=4096)
     assert "did not end within" in str(result.problems[0])

@@ -7,13 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pt2lint.dynamic.options import VerifyOptions
 from pt2lint.dynamic.plan import Job
+from pt2lint.zoo.crew import Crew
 from pt2lint.zoo.results import read
 from pt2lint.zoo.task import Task, perform
 from tests.zoo.conftest import ROOT, Zoo, commands, pt2lint, write_zoo
@@ -165,13 +169,6 @@ def cases():
     return {"slow": slow, "broken": lambda: Odd(1)}
 """
 CREWS = """\
-from concurrent.futures import ProcessPoolExecutor
-
-
-def processes():
-    return ProcessPoolExecutor(max_workers=2)
-
-
 def dask():
     from distributed import Client, LocalCluster
 
@@ -189,17 +186,42 @@ def worker_of(parent: int) -> int:
     return parent
 
 
-@pytest.mark.parametrize("crew", ["processes", "dask"])
-def test_what_a_lost_worker_had_is_run_again(tmp_path: Path, crew: str) -> None:
+# Instead of the child that the worker starts first: it ends the worker.
+DEADLY = """\
+#!/bin/sh
+case "$1" in -*) exec {python} "$@";; esac
+[ -e killed ] || {{ touch killed; kill -9 $PPID; }}
+exit 3
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
+def test_what_a_pool_had_that_broke_is_run_again(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    if crew == "dask":
-        pytest.importorskip("distributed")
+    python = tmp_path / "python"
+    python.write_text(DEADLY.format(python=sys.executable))
+    python.chmod(0o755)
+    options = VerifyOptions(python=str(python))
+    tasks = [Task(key, Job("inputs", "m:f"), (), (), str(tmp_path), options) for key in ("one", "other")]
+    done: dict[str, dict[str, Any]] = {}
+    crew = Crew(lambda: ProcessPoolExecutor(max_workers=1), 1, threading.Event(), print)
+    crew.do(tasks, lambda task, result: done.update({task.key: result}) or ())
+    assert crew.lost == 1
+    assert [*done] == ["one", "other"]
+    for result in done.values():
+        assert "lost" not in result
+        assert "exit status 3" in str(result["problems"])
+
+
+def test_what_a_lost_worker_had_is_run_again(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("distributed")
     write_zoo(tmp_path)
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "crews.py").write_text(CREWS)
     options = [
         "--executor",
-        f"crews.py:{crew}",
+        "crews.py:dask",
         "--results",
         "r.jsonl",
         "--env",
