@@ -1,4 +1,4 @@
-"""logging and warnings: what they are asked to say is nothing to compute with."""
+"""logging and warnings, loguru and absl.logging: what they are asked to say is nothing to compute with."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ def said(call: Call) -> Value:
 
 
 SAYS = "debug info log info_once".split()
+TOLD = "debug info success warning error critical exception log".split()
+ABSL = "debug info warning warn error fatal exception log vlog log_first_n log_every_n".split()
+FRAME = "loguru looks at the frame that calls it"
 WARNS = "warning warn warning_once warn_once error exception critical".split()
 
 LIBRARIES = (
@@ -24,6 +27,25 @@ LIBRARIES = (
         },
         otherwise=said,
         measured="matrix/constructs/printing.py",
+    ),
+    # Where a handler takes it: one that does not ask for the level costs nothing, as `trace` by default.
+    Library(
+        "loguru",
+        returns=dict.fromkeys(
+            (f"loguru.logger.{name}" for name in ("bind", "opt", "patch")), "instance loguru.logger"
+        ),
+        roles={
+            "warns": tuple(f"loguru.logger.{name}" for name in TOLD[3:-1]),
+            "says": tuple(f"loguru.logger.{name}" for name in TOLD),
+        },
+        breaks={f"loguru.logger.{name}": FRAME for name in TOLD},
+        measured="loguru 0.7 on torch 2.6, 2.9, 2.13 and 2.15",
+    ),
+    Library(
+        "absl.logging",
+        roles={"says": tuple(f"absl.logging.{name}" for name in ABSL)},
+        breaks={f"absl.logging.{name}": "it asks a logger, whatever the level" for name in ABSL},
+        measured="absl 2.5 on torch 2.6 and 2.13",
     ),
     Library(
         "warnings",

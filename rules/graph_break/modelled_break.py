@@ -37,6 +37,9 @@ class ModelledBreak(GraphBreak):
     an index of `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
     `finditer` are not kept (GB0292, GB0811).
 
+    loguru looks at the frame that calls it (GB0007), unless no handler takes the level, and absl's functions ask a
+    logger (GB4841): PTB102 has what to do.
+
     Compiled code makes no objects of pydantic's models and data classes, nor of classes under `@attrs.frozen`; what is
     read of one that was there before is traced.
 
