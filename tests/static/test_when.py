@@ -741,7 +741,7 @@ class M(nn.Module):
         ("self.part = Loud(2) if verbose else Plain(2)", ("self.verbose", "verbose")),
         ("self.part = (Plain if not self.verbose else Loud)(2)", ("self.verbose",)),
         ("kind = Plain if not verbose else Loud\n        self.part = kind(2)", ("self.verbose", "verbose")),
-        ("kind = Plain\n        kind = Plain if not verbose else Loud\n        self.part = kind(2)", ()),
+        ("kind = Loud\n        kind = Plain if not verbose else Loud\n        self.part = kind(2)", ()),
         ("self.part = (Loud if len(str(verbose)) > 4 else Plain)(2)", ()),
     ],
 )

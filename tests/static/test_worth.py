@@ -2425,7 +2425,25 @@ class M(nn.Linear):
             ("kind == 'sort'",),
         ),
         ("if config.big:\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()", "", ("config.big",)),
+        # by way of names, lists and tables
+        *(
+            (made, "`kind == 'sort'` is off by default", ("kind == 'sort'",))
+            for made in (
+                "part = nn.Identity()\nif kind == 'sort':\n    part = Sort()\nself.pool = nn.Sequential(part)",
+                "layers = [nn.Identity()]\nif kind == 'sort':\n    layers.append(Sort())\n"
+                "self.pool = nn.Sequential(*layers)",
+                "self.pool = nn.Sequential(self.layer, Sort() if kind == 'sort' else nn.Identity())",
+                "if kind == 'sort':\n    made = Sort\nelse:\n    made = nn.Identity\nself.pool = made()",
+                "if kind == 'sort':\n    self.pool = nn.Sequential(self.layer, Sort())\n"
+                "else:\n    self.pool = nn.Sequential(self.layer, nn.Identity())",
+            )
+        ),
         # on either branch
+        (
+            "part = Sort() if kind == 'sort' else nn.Identity()\nself.pool = nn.Sequential(Sort(2), part)",
+            "",
+            (),
+        ),
         ("if kind == 'sort':\n    self.pool = Sort()\nelse:\n    self.pool = Sort(2)", "", ()),
         ("self.pool = Sort()", "", ()),
         # of which a reader of the finding knows nothing
@@ -2508,6 +2526,12 @@ class Model(nn.Module):
     assert (found.note, found.when) == (note, ("self.norm == 'bn'",))
 
 
+CALLED = (  # layers of a list, and of a table
+    "for i, layer in enumerate(self.layers):\n            x = layer(x)",
+    "for name in self.layers: x = self.layers[name](x)",
+)
+
+
 @pytest.mark.parametrize(
     ("made", "note", "when"),
     [
@@ -2524,10 +2548,16 @@ class Model(nn.Module):
             ("config.kind in [2, 3]",),
         ),
         (
+            "layers = nn.ModuleDict()\nfor name in '012':\n    part = Mean()\n    if kind == 'sort':\n"
+            "        part = Sort()\n    layers[name] = nn.Sequential(part, Mean())\nself.layers = layers",
+            "`kind == 'sort'` is off by default",
+            ("kind == 'sort'",),
+        ),
+        (
             "self.layers = nn.ModuleList()\nfor _ in range(3):\n"
             "    self.layers.append(Sort() if config.sorts else Mean())",
             "",
-            (),
+            ("config.sorts",),
         ),
         # a test of the layers' numbers, and one that each layer passes
         (
@@ -2569,8 +2599,7 @@ class M(nn.Module):
 
     def forward(self, x: torch.Tensor):
         x = self.layer(x)
-        for i, layer in enumerate(self.layers):
-            x = layer(x)
+        {CALLED["layers[name]" in made]}
         return x
 """
     [found] = [f for f in _linted(tmp_path, code) if f.code == "PTB103" and f.note != UNCALLED]

@@ -88,11 +88,12 @@ class Asked:
     def of_part(self, call: ast.Call, part: Value, frame: Frame) -> Path:
         """The condition under which an attribute that is called is this part, of several that `__init__` may keep, or
         what a loop over a list of parts calls."""
-        kept = None
-        if isinstance(call.func, ast.Attribute):
-            kept = self.defaults.kept_under(call.func, part, frame)
-        elif isinstance(call.func, ast.Name) and (place := self._gone_over(call, call.func.id)) is not None:
-            kept = self.defaults.listed_under(place, part, frame)
+        place: ast.expr | None = call.func
+        while isinstance(place, ast.Subscript):  # `self.layers[name](x)`
+            place = place.value
+        if isinstance(place, ast.Name):
+            place = self._gone_over(call, place.id)
+        kept = self.defaults.kept_under(place, part, frame) if isinstance(place, ast.Attribute) else None
         if kept is None:
             return self._of_chosen(call.func, part, frame)
         about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)

@@ -237,10 +237,11 @@ class Calls:
         kwargs: dict[str, Value],
         node: Any,
         frame: Frame,
-        spread: bool,
-        several: bool,
+        spread: bool = False,
+        several: bool = False,
     ) -> Value:
-        """Call one of those that may be called, `several` of which are functions of libraries."""
+        """Call one of those that may be called, `several` of which are functions of libraries, or that are called in
+        turn."""
         if not frame.region or self.at.notebook.quiet or not isinstance(node, ast.Call):
             return self.apply(part, args, kwargs, node, frame, spread)
         outer = frame.guards
@@ -322,7 +323,7 @@ class Calls:
         value = args[0] if args else UNKNOWN
         if func.elts is not None:
             for layer in func.elts:
-                value = self.apply(layer, [value], {}, node, frame)
+                value = self._apply_part(layer, [value], {}, node, frame)
             return value
         result = self.apply(func.elem, [value], {}, node, frame)
         return (

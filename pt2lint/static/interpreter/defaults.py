@@ -15,6 +15,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     came_out,
     constant,
     default_of,
+    held_by,
     is_empty,
     is_something,
     looked_up,
@@ -30,6 +31,7 @@ from pt2lint.static.source.nodes import (
     is_name,
     is_own,
     parameters_in,
+    parts,
     placed,
     says_none,
     unit_of,
@@ -64,6 +66,7 @@ class Defaults:
         self.at = at
         self._off: dict[tuple[str, str], bool] = {}  # by file and attribute: see `off_in_file`
         self._otherwise: dict[tuple[ast.expr, bool, ClassInfo], bool] = {}
+        self._held: dict[tuple[FunctionNode, str | None], list[tuple[ast.expr | None, Under]]] = {}
 
     def starts_empty(self, place: ast.expr, value: Value, frame: Frame) -> bool:
         """Whether an attribute is a list or a set that is empty until someone calls a method that puts something into
@@ -314,10 +317,19 @@ class Defaults:
         made = self._set_by_init(place, frame)
         if made is None:
             return None
-        if len(made.values) == 1:
-            either = _either(made.values[0], made.init)
-            return self._chosen(made, part, either) if either else self._looked_up(made, made.values[0], part)
-        return self._chosen(made, part, set_by(made.init, dotted(place)))
+        if len(made.values) == 1 and (found := self._looked_up(made, made.values[0], part)) is not None:
+            return found
+        key, body = (made.init, dotted(place)), made.init.body  # which notes that it is read
+        if key not in self._held:
+            sets = set_by(*key) or [(value, None) for value in made.values]
+            kept = (*sets, *added_under(body, key[1]))
+            self._held[key] = [each for value, test in kept for each in held_by(made.init, value, test)]
+        chosen = self._chosen(made, part, self._held[key])
+        given = {a.arg for a in parameters_in(made.init.args)}
+        # Not the number of a layer, `if depth > i:`.
+        named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)} if chosen else set()
+        bound = {n.id for n in parts(made.init, ast.Name) if isinstance(n.ctx, ast.Store)}
+        return chosen if named & bound <= given else None
 
     def as_kept(self, test: ast.expr, frame: Frame) -> ast.expr:
         """A test that `__init__` makes of an option, as the object's other methods make it of the attribute."""
@@ -373,20 +385,6 @@ class Defaults:
         if found is None:
             return None
         return (_kept_as(found[0], init), *found[1:])
-
-    def listed_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
-        """The same of a list of parts, which `__init__` fills otherwise with another option."""
-        made = self._set_by_init(place, frame)
-        value = made.values[0] if made is not None and len(made.values) == 1 else None
-        if made is None or value is None:
-            return None
-        if isinstance(value, ast.Call) and len(value.args) == 1:  # `nn.ModuleList(layers)`
-            place = value.args[0] if isinstance(value.args[0], ast.Name) else place
-        chosen = self._chosen(made, part, added_under(made.init.body, dotted(place)))
-        given = {a.arg for a in parameters_in(made.init.args)}
-        # Not the number of a layer, `if depth > i:`.
-        named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)} if chosen else set()
-        return chosen if named <= given else None
 
     def _chosen(
         self,
@@ -566,20 +564,6 @@ def makes(value: ast.expr | None, part: Value) -> bool:
         return False
     name = part.cls.name if part.cls is not None else (part.external or "").rpartition(".")[2]
     return (dotted(value.func) or "").rpartition(".")[2] == name
-
-
-def _either(value: ast.expr | None, init: FunctionNode) -> list[tuple[ast.expr | None, Under]]:
-    """What a conditional expression makes the one way and the other: `A(n) if fast else B(n)`, `(A if fast else B)(n)`,
-    or `kind = A if fast else B`, then `kind(n)`."""
-    called = isinstance(value, ast.Call)
-    chosen = value.func if isinstance(value, ast.Call) else value
-    if isinstance(chosen, ast.Name):
-        sets = set_by(init, chosen.id)
-        chosen = sets[0][0] if len(sets) == 1 else None
-    if not isinstance(chosen, ast.IfExp):
-        return []
-    sides = ((chosen.body, True), (chosen.orelse, False))
-    return [(ast.Call(side, [], []) if called else side, (chosen.test, came)) for side, came in sides]
 
 
 def _option_name(given: ast.expr) -> str:

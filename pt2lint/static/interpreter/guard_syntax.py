@@ -138,6 +138,8 @@ def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None
                 yield place, call.args[2 if is_name(call.func, "setattr") else 1]
 
 
+FARTHEST = 4  # names from one to another that `held_by` follows
+
 Under = tuple[ast.expr, bool] | None  # the innermost test around a statement, and how it came out
 
 
@@ -159,6 +161,36 @@ def added_under(body: Iterable[ast.stmt], place: str | None) -> list[tuple[ast.e
     return [(value, test) for target, value, test in _under(body, None, added_in) if dotted(target) == place]
 
 
+def held_by(
+    function: FunctionNode, value: ast.expr | None, under: Under = None, names: tuple[str, ...] = ()
+) -> Iterator[tuple[ast.expr | None, Under]]:
+    """The parts that an expression of a function may hold, each with the innermost test under which it does: those of a
+    list or table and of what is called with it (`nn.Sequential(*layers)`), of either side of a conditional expression,
+    and of names that the function sets."""
+    inner: list[tuple[ast.expr | None, Under]] = []
+    if isinstance(value, ast.IfExp):
+        inner = [(value.body, (value.test, True)), (value.orelse, (value.test, False))]
+    elif isinstance(value, (ast.List, ast.Tuple)):
+        inner = [(each, under) for each in value.elts]
+    elif isinstance(value, ast.Dict):
+        inner = [(each, under) for each in value.values]
+    elif isinstance(value, ast.Starred):
+        inner = [(value.value, under)]
+    elif isinstance(value, ast.ListComp):
+        inner = [(value.elt, under)]
+    elif isinstance(value, ast.Name) and value.id not in names and len(names) < FARTHEST:
+        inner = [*set_by(function, value.id), *added_under(function.body, value.id)]
+        names = (*names, value.id)
+    elif isinstance(value, ast.Call):
+        for made, test in held_by(function, value.func, under, names):  # `kind(n)`
+            yield (ast.Call(made, value.args, value.keywords) if made is not None else value), test
+        inner = [(each, under) for each in value.args]
+    if not inner and not isinstance(value, ast.Call):
+        yield value, under
+    for each, test in inner:
+        yield from held_by(function, each, test or under, names)
+
+
 def _under(
     body: Iterable[ast.stmt],
     test: Under,
@@ -175,9 +207,12 @@ def _under(
 
 
 def added_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What the statements add to lists: `layers.append(Layer())`, `layers += [Layer(), Layer()]`."""
+    """What the statements add to lists and tables: `layers.append(Layer())`, `layers += [Layer(), Layer()]`,
+    `layers[name] = Layer()`."""
     for statement in body:
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.value, ast.List):
+        if isinstance(statement, ast.Assign) and isinstance(place := statement.targets[0], ast.Subscript):
+            yield place.value, statement.value
+        elif isinstance(statement, ast.AugAssign) and isinstance(statement.value, ast.List):
             yield from ((statement.target, each) for each in statement.value.elts)
         elif isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call):
             if not isinstance(call.func, ast.Attribute) or not call.args:
