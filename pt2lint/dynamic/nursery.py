@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 # Variables that differ from child to child, beside its mark, and are nothing to torch while it is loaded.
 OWN = ("TMPDIR", "TORCHINDUCTOR_CACHE_DIR", "PYTEST_CURRENT_TEST")
@@ -133,12 +133,13 @@ def kept() -> Iterator[None]:
 
 def fork(
     command: list[str], specification: str, results: int, errors: int, folder: str | None,
-    environment: Mapping[str, str], mark: str, waiting: Callable[[], bool],
+    environment: Mapping[str, str], mark: str, waiting: Callable[[], bool], loads: Sequence[str] = (),
 ) -> Forked | None:  # fmt: skip
     """A child that does what `command + [specification, results]` would; None where it has to be started by itself.
 
-    `results` and `errors` are descriptors to write to, `mark` the name of the variable that marks its processes.
-    Waits until torch is loaded, as long as `waiting` says so.
+    `results` and `errors` are descriptors to write to, `mark` the name of the variable that marks its processes,
+    `loads` modules that it will import, as others like it will. Waits until torch is loaded, as long as `waiting` says
+    so.
     """
     if not _blocks or sys.platform != "linux":
         return None
@@ -154,7 +155,7 @@ def fork(
     if nursery is None:
         return None
     own = {name: environment[name] for name in (mark, *OWN) if name in environment}
-    request = {"specification": specification, "environment": own, "folder": folder}
+    request = {"specification": specification, "environment": own, "folder": folder, "loads": [*loads]}
     child = nursery.fork(request, results, errors, waiting)
     if child is None and waiting():
         with _lock:

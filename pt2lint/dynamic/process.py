@@ -30,6 +30,8 @@ _UNSET = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_LOGS_OUT", "TORCHDYNAMO_DISABLE", 
 RENEWING = ("loaded", "making", "target", "target_done", "step", "no_torch")
 _TAIL = 16_384
 ROOM = 2**31  # bytes: with less, torch is loaded within the limit, and does not fit where there is too little
+# What AOTAutograd imports for the first graph that has a backward, which takes a second: comparing asks for such.
+BACKWARD = ("torch._inductor.pattern_matcher",)
 STOPPED = Failure("stopped", "it was interrupted")
 
 
@@ -123,8 +125,17 @@ def run_child(
         forked = "time" not in spec and (limits.memory or ROOM) >= ROOM  # elsewhere, loading torch counts
         with interruptible(stop):
             if forked:
+                loads = BACKWARD if "observe" in spec else ()
                 process = fork(
-                    command, spec_path, write_end, their_errors, around.folder, environment, MARK, waiting
+                    command,
+                    spec_path,
+                    write_end,
+                    their_errors,
+                    around.folder,
+                    environment,
+                    MARK,
+                    waiting,
+                    loads,
                 )
             process = process or subprocess.Popen(
                 [*command, spec_path, str(write_end)],

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import textwrap
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ SELF = """
     said["here"] = os.path.realpath(sys.path[0]) if sys.path[0] else os.getcwd()
     said["scratch"] = os.environ["TMPDIR"] == tempfile.gettempdir()
     said["named"] = os.environ.get("NAMED")
+    said["loaded"] = "torch._inductor.pattern_matcher" in sys.modules
     said["of"] = open("/proc/self/environ").read().count(said["mark"])
     open(sys.argv[1], "w").write(json.dumps(said))
 """
@@ -36,8 +38,10 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nursery, "_nurseries", {})
 
 
-def run(folder: Path, body: str, *arguments: str, memory: int | None = None, **named: str) -> Failure | None:
-    """Run a script in a child, as `--run` does."""
+def run(
+    folder: Path, body: str, *arguments: str, memory: int | None = None, compared: bool = False, **named: str
+) -> Failure | None:
+    """Run a script in a child, as `--run` does; or as its calls are compared with each other."""
     script = folder / "script.py"
     script.write_text(textwrap.dedent(body))
     spec: dict[str, Any] = {
@@ -47,12 +51,13 @@ def run(folder: Path, body: str, *arguments: str, memory: int | None = None, **n
     }
     spec |= {"skip": [], "memory": memory, "modes": ["call"], "backend": "eager", "device": None}
     spec |= {"further": False, "overlay": {}, "only": []}
+    spec |= {"observe": {"calm": False, "save": str(folder)}} if compared else {}
     around = Around(str(folder), tuple(named.items()))
     return run_child(sys.executable, spec, Limits(120, memory), lambda message: None, around=around)
 
 
-def said(folder: Path, name: str = "said", **named: str) -> dict[str, Any]:
-    assert run(folder, SELF, str(folder / name), **named) is None
+def said(folder: Path, name: str = "said", compared: bool = False, **named: str) -> dict[str, Any]:
+    assert run(folder, SELF, str(folder / name), compared=compared, **named) is None
     told: dict[str, Any] = json.loads((folder / name).read_text())
     return told
 
@@ -63,6 +68,7 @@ def test_a_fork_is_as_a_process_of_its_own_and_nothing_is_kept_after_the_last_bl
     with nursery.kept():
         with nursery.kept():
             forked, other = said(tmp_path), said(tmp_path, NAMED="by --env")
+            compared = said(tmp_path, compared=True)
         parents = [Path(f"/proc/{one.pop('parent')}") for one in (forked, other)]
         assert all(parent.exists() for parent in parents)
     assert not any(parent.exists() for parent in parents)
@@ -74,6 +80,9 @@ def test_a_fork_is_as_a_process_of_its_own_and_nothing_is_kept_after_the_last_bl
     assert not any(family(mark) for mark in marks)
     assert alone == forked == other
     assert alone["of"] == 1
+    # What all that compare would import is imported once, where that starts nothing.
+    loads = [int(part) for part in metadata.version("torch").split(".")[:2]] >= [2, 9]
+    assert (alone["loaded"], compared["loaded"]) == (False, loads)
 
 
 def test_what_a_child_does_to_its_parent_ends_neither_pt2lint_nor_the_next(tmp_path: Path) -> None:

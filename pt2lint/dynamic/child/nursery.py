@@ -1,8 +1,8 @@
 """A process that loads torch once and forks a child for each request, until its socket closes.
 
-A request is one message: JSON of the specification's path, of the child's folder and of its own variables of the
-environment, with three descriptors: for its results, for its standard error, and for news of it (its number, then its
-exit status).
+A request is one message: JSON of the specification's path, of the child's folder, of its own variables of the
+environment and of the modules that it and others will import, with three descriptors: for its results, for its
+standard error, and for news of it (its number, then its exit status).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import warnings
@@ -30,7 +31,7 @@ def serve(socket_fd: int, child: Callable[[str, int], None]) -> None:
     """Fork a child for each request: `child` is called there with the specification's path and the descriptor for
     results, as in a process of its own."""
     requests = socket.socket(fileno=socket_fd)
-    import torch  # noqa: F401  # where this fails, pt2lint starts its children one by one, and they say so
+    import torch  # where this fails, pt2lint starts its children one by one, and they say so
 
     from . import jobs  # noqa: F401  # and with it, Dynamo
 
@@ -60,6 +61,8 @@ def serve(socket_fd: int, child: Callable[[str, int], None]) -> None:
                         os.killpg(number, signal.SIGKILL)
                 os._exit(0)  # nothing is left to do, and to take torch down by the piece takes seconds
             results, errors, news = fds
+            request = json.loads(text)
+            _load(request["loads"], torch.__version__)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # NumPy's BLAS has threads, and mends itself in a fork
                 number = os.fork()
@@ -70,13 +73,25 @@ def serve(socket_fd: int, child: Callable[[str, int], None]) -> None:
                 os.close(news)
                 selector.close()
                 requests.close()
-                _become(json.loads(text), results, errors, child)
+                _become(request, results, errors, child)
             os.close(results)
             os.close(errors)
             _tell(news, number)
             watched = os.pidfd_open(number)
             children[watched] = number, news
             selector.register(watched, selectors.EVENT_READ)
+
+
+def _load(names: list[str], version: str) -> None:
+    """Import what the children would. Before torch 2.9 Inductor starts a process for that, and a thread, which a fork
+    would not have."""
+    new = [name for name in names if name not in sys.modules]
+    if new and tuple(map(int, version.split(".")[:2])) >= (2, 9):
+        for name in new:
+            with contextlib.suppress(Exception):  # the child says so
+                importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
 
 
 def _received(requests: socket.socket) -> tuple[bytes, list[int]]:
