@@ -8,6 +8,8 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, is_tensor
 
 ASKS = frozenset("len str repr int float sorted list getattr".split())
+PARTS = (cst.Element, cst.List, cst.Tuple)
+USES = (cst.Attribute, cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation)
 
 
 class TensorToText(GraphBreak):
@@ -15,8 +17,8 @@ class TensorToText(GraphBreak):
 
     ## What happens
     `str(t)`, `repr(t)`, `"%s" % t`, and `"{}".format(t)` and an f-string whose text is used read the values (one
-    that is only kept or returned does not): the graph ends (GB0569, GB0088, GB0208). Text made of shapes, dtypes
-    and devices is fine.
+    that is only kept or returned does not): the graph ends (GB0569, GB0088, GB0208). So do its methods, and
+    `", ".join(...)` of such texts (GB0156). Text made of shapes, dtypes and devices is fine.
 
     ## Example
     ```python
@@ -57,32 +59,45 @@ class TensorToText(GraphBreak):
             "": "Return the tensor, and make the text of it in the caller",
         }
     )
-    graph_breaks = ("GB0569", "GB0088", "GB0208")
+    graph_breaks = ("GB0569", "GB0088", "GB0208", "GB0156")
 
     INVALID = (
         "return x + len(repr(x))",
         "return x + len('%s' % x)",
         "return x + len('{}'.format(x))",
+        "text = f'{x}'.upper()\nreturn x + 1",
+        "text = ', '.join(f'{k}: {v:.3f}' for k, v in {'sum': x.sum()}.items())\nreturn x + 1",
+        "text = ', '.join(['sum', '{:.3f}'.format(x.sum())])\nreturn x + 1",
     )
     VALID = (
         "return x + len(f'{x.shape} {x.dtype}')",
         "return x + len(str(x.shape))",
+        "text = [f'{x}', f'{x.sum()}']\nreturn x + 1",
+        "text = ', '.join(f'{n}' for n in x.shape if str(n))\nreturn x + 1",
         "if x.dim() != 2:\n    raise ValueError(f'{x}')\nreturn x",
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        if op.name != "format tensor" and not self.is_used(node):
+        lazy = op.name != "format tensor" or isinstance(node, cst.BaseString)
+        if lazy and not self.is_used(node):
             op = op._replace(sure=False)
         super().check(node, op)
 
     def is_used(self, node: cst.CSTNode) -> bool:
         """Whether the text is asked for something where it is made: Dynamo formats lazily, and one that is only kept,
         returned or put into a collection does not end the graph."""
-        around = self.function.parent(node)
+        inner, around = node, self.function.parent(node)
+        while isinstance(around, PARTS) or (isinstance(around, cst.BaseSimpleComp) and around.elt is inner):
+            inner, around = around, self.function.parent(around)
         if isinstance(around, cst.Arg):
             call = self.function.parent(around)
-            return isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value in ASKS
-        return isinstance(around, cst.Attribute | cst.Comparison | cst.ComparisonTarget | cst.BinaryOperation)
+            asked = call.func if isinstance(call, cst.Call) else None
+            if isinstance(asked, cst.Attribute):
+                return isinstance(asked.value, cst.SimpleString) and asked.attr.value == "join"
+            return inner is node and isinstance(asked, cst.Name) and asked.value in ASKS
+        if isinstance(around, cst.BinaryOperation) and self.function.target >= (2, 13):
+            return False  # it adds texts that it has not made yet
+        return inner is node and isinstance(around, USES)
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

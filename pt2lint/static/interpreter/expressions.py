@@ -305,8 +305,7 @@ class Expressions:
                 value = self.eval(part.value, env, frame)
                 tensor = tensor_of(value)
                 if tensor is not None and self.at.notebook.listens("format tensor", frame):
-                    # Dynamo formats lazily: it breaks only where the text is used.
-                    self.at.notebook.note(node, "format tensor", frame, about=tensor.but(sure=False))
+                    self.at.notebook.note(node, "format tensor", frame, about=tensor)
                 plain = part.format_spec is None and isinstance(value, Py) and isinstance(value.const, str)
                 more = value.const if plain and isinstance(value, Py) else None
             else:
