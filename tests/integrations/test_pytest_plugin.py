@@ -226,6 +226,8 @@ def test_costs_nothing_where_it_is_not_used(pytester: pytest.Pytester) -> None:
             assert sys.modules["pt2lint"].__file__.startswith(sys.prefix)
             loaded = {name for name in sys.modules if name.split(".")[0] in ("pt2lint", "torch", "libcst", "rich")}
             assert loaded == {"pt2lint", "pt2lint.integrations", "pt2lint.integrations.pytest_plugin"}
+            import pt2lint.finding
+            assert "@pytest_ar" not in vars(pt2lint.finding), "its assertions were rewritten"
         """
     )
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
