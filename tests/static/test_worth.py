@@ -1757,6 +1757,53 @@ fast = torch.compile(M())
 
 
 @pytest.mark.parametrize(
+    ("flag", "given", "note"),
+    [
+        ("flag=False", "flag", "`self.flag` is off by default"),
+        ("*, flag=False", "flag", "`self.flag` is off by default"),
+        ("*, flag=False", "False", "`self.flag` is off by default"),
+        ("*, flag=True", "flag", ""),
+        ("*, flag=False", "True", ""),
+    ],
+)
+def test_a_flag_that_is_handed_on(tmp_path: Path, flag: str, given: str, note: str) -> None:
+    """By name alone too."""
+    code = f"""
+class Part(nn.Module):
+    def __init__(self, flag=False):
+        super().__init__()
+        self.flag = flag
+
+    def forward(self, x):
+        if self.flag:
+            return x * x.sum().item()
+        return x * 2
+
+class Half(nn.Module):
+    def __init__(self, n, {flag}):
+        super().__init__()
+        self.part = Part(flag={given})
+
+    def forward(self, x):
+        return self.part(x * 2) + 1
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([])
+        for _ in range(2):
+            self.parts.append(Half(2))
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        for part in self.parts:
+            x = part(x)
+        return self.layer(x)
+"""
+    assert notes(tmp_path, code) == [note]
+
+
+@pytest.mark.parametrize(
     ("given", "note"),
     [
         ("", "`self.labels is not None` is off by default"),

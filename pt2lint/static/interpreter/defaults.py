@@ -418,11 +418,11 @@ class Defaults:
         return test, outcome, self._is_other_option(made, option, test, outcome)
 
     def made_on(self, place: ast.expr, frame: Frame) -> bool:
-        """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it."""
-        given = self._made_with(place, frame, True)
-        return bool(given) and not any(
-            is_none(o) or (isinstance(o, Py) and o.off) for value in given for o in options(value)
-        )
+        """Whether an attribute is an option of `__init__`, and wherever the project makes the object, it gives it, and
+        not False alone."""
+        given = [o for value in self._made_with(place, frame, True) for o in options(value)]
+        off = (is_none(o) or (isinstance(o, Py) and o.off) for o in given)
+        return not any(off) and not all(truth(o) is False for o in given)
 
     def kept_off(self, place: ast.expr, frame: Frame) -> bool:
         """Whether an attribute is what `__init__` makes of an option that is off by default and that nothing in the
