@@ -161,7 +161,7 @@ class OuterChange(GraphBreak):
         if self.operator in RAISES:
             says += ": it raises"
         else:
-            says += f": Dynamo leaves all of {op.detail('runs')} to Python"
+            says += f": Dynamo leaves all of {op.detail('runs').replace(' | ', ' or ')} to Python"
         self.breaks(node, op, says)
 
     def price(self, op: Op) -> Price | None:

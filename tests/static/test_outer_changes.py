@@ -82,6 +82,13 @@ def test_what_stays_as_it_was_is_none(tmp_path: Path, change: str) -> None:
     assert not lint(tmp_path / "m.py", EXPERTS.format(change=change, run=RUN))
 
 
+def test_either_of_two_functions_is_told(tmp_path: Path) -> None:
+    run = "x = checkpoint(self.one, x)\n        x = checkpoint(self.two, x)"
+    more = "".join(f"\n    def {name}(self, x):\n        return self.block(x)\n" for name in ("one", "two"))
+    [found] = lint(tmp_path / "m.py", EXPERTS.format(change="self.loss = y.mean()", run=run) + more)
+    assert found.message.endswith("Dynamo leaves all of `Net.one` or `Net.two` to Python")
+
+
 def test_two_in_one_function_are_one(tmp_path: Path) -> None:
     text = EXPERTS.format(change="self.loss = y.mean()\n        self.kept.append(y)", run=RUN)
     found = lint(tmp_path / "m.py", text)
