@@ -166,7 +166,12 @@ def number(call: Call, first: Value) -> Value:
 
 
 def text(call: Call, first: Value) -> Value:
-    tensor = tensor_of(first)
+    parts: list[Value] = [first]
+    if isinstance(first, Seq) and first.type in ("list", "tuple"):
+        parts += first.elts or ()
+    elif isinstance(first, Dict):
+        parts += first.items.values()
+    tensor = next((t for t in map(tensor_of, parts) if t is not None), None)
     if tensor is not None:
         call.note("format tensor", tensor)
     shown(call, first)

@@ -16,9 +16,10 @@ class TensorToText(GraphBreak):
     """Text made of a tensor needs its values.
 
     ## What happens
-    `str(t)`, `repr(t)`, `"%s" % t`, and `"{}".format(t)` and an f-string whose text is used read the values (one
-    that is only kept or returned does not): the graph ends (GB0569, GB0088, GB0208). So do its methods, and
-    `", ".join(...)` of such texts (GB0156). Text made of shapes, dtypes and devices is fine.
+    `str(t)` and `repr(t)` (of a list or dictionary with one, too), `"%s" % t`, and `"{}".format(t)` and an f-string
+    whose text is used read the values (one that is only kept or returned does not): the graph ends (GB0569, GB0088,
+    GB0208). So do its methods, and `", ".join(...)` of such texts (GB0156). Text made of shapes, dtypes and devices
+    is fine.
 
     ## Example
     ```python
@@ -66,12 +67,15 @@ class TensorToText(GraphBreak):
         "return x + len('%s' % x)",
         "return x + len('{}'.format(x))",
         "text = f'{x}'.upper()\nreturn x + 1",
+        "text = str([x, 1])\nreturn x + 1",
+        "text = repr({'x': x})\nreturn x + 1",
         "text = ', '.join(f'{k}: {v:.3f}' for k, v in {'sum': x.sum()}.items())\nreturn x + 1",
         "text = ', '.join(['sum', '{:.3f}'.format(x.sum())])\nreturn x + 1",
     )
     VALID = (
         "return x + len(f'{x.shape} {x.dtype}')",
         "return x + len(str(x.shape))",
+        "text = str({'shape': list(x.shape), 'dim': (x.dim(),)})\nreturn x + 1",
         "text = [f'{x}', f'{x.sum()}']\nreturn x + 1",
         "text = ', '.join(f'{n}' for n in x.shape if str(n))\nreturn x + 1",
         "if x.dim() != 2:\n    raise ValueError(f'{x}')\nreturn x",
