@@ -26,6 +26,14 @@ settings.load_profile("suite")
 SOURCES = ("pt2lint", "rules", "skills", "pyproject.toml", "README.md", "LICENSE")
 
 
+LONGEST = ("test_agreement.py", "test_proof.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests first: one that is left to the end has one worker waiting for the other."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What pt2lint keeps goes with the tests, not among the developer's caches."""

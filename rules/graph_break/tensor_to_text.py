@@ -8,8 +8,6 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, is_tensor
 
 ASKS = frozenset("len str repr int float sorted list getattr".split())
-PARTS = (cst.Element, cst.List, cst.Tuple)
-USES = (cst.Attribute, cst.Comparison, cst.ComparisonTarget, cst.BinaryOperation)
 
 
 class TensorToText(GraphBreak):
@@ -91,7 +89,9 @@ class TensorToText(GraphBreak):
         """Whether the text is asked for something where it is made: Dynamo formats lazily, and one that is only kept,
         returned or put into a collection does not end the graph."""
         inner, around = node, self.function.parent(node)
-        while isinstance(around, PARTS) or (isinstance(around, cst.BaseSimpleComp) and around.elt is inner):
+        while isinstance(around, cst.Element | cst.List | cst.Tuple) or (
+            isinstance(around, cst.BaseSimpleComp) and around.elt is inner
+        ):
             inner, around = around, self.function.parent(around)
         if isinstance(around, cst.Arg):
             call = self.function.parent(around)
@@ -101,7 +101,8 @@ class TensorToText(GraphBreak):
             return inner is node and isinstance(asked, cst.Name) and asked.value in ASKS
         if isinstance(around, cst.BinaryOperation) and self.function.target >= (2, 13):
             return False  # it adds texts that it has not made yet
-        return inner is node and isinstance(around, USES)
+        uses = cst.Attribute | cst.Comparison | cst.ComparisonTarget | cst.BinaryOperation
+        return inner is node and isinstance(around, uses)
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
