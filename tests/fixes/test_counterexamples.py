@@ -15,10 +15,10 @@ def search():
 
 
 def test_no_fix_changes_a_result(search):
-    tally = search.search(20, number=1)
-    assert tally.programs >= 20
+    tally = search.search(12, number=1)
+    assert tally.programs >= 12
     assert tally.safe > 0
-    assert sum(tally.proven.values()) > 4
+    assert sum(tally.proven.values()) > 2
     assert tally.wrong == []
     assert not sum(tally.missed.values()), tally.examples
     assert not sum(tally.gradients.values()), tally.examples
