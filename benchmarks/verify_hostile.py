@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.dynamic.conftest import Project
-from tests.dynamic.test_hostile import CAUGHT, DEADLY, HARMLESS, hostile_file, marked_processes
+from tests.dynamic.test_hostile import CAUGHT, DEADLY, ENDLESS, HARMLESS, hostile_file, marked_processes
 
 
 def main():
@@ -36,9 +36,9 @@ def main():
         project = Project(Path(folder))
         expected = []  # (kind, verdict, words of the reason) for each finding, file by file
         paths = []
-        groups = [{name: body} for name, (body, _) in DEADLY.items()]
+        groups = [{name: body} for name, (body, _) in {**ENDLESS, **DEADLY}.items()]
         groups += [{name: body for name, (body, _) in CAUGHT.items()}, HARMLESS]
-        words = {name: said for name, (_, said) in {**DEADLY, **CAUGHT}.items()}
+        words = {name: said for name, (_, said) in {**ENDLESS, **DEADLY, **CAUGHT}.items()}
         for number, bodies in enumerate(groups):
             paths.append(project.write(f"kind_{number:02}.py", hostile_file(bodies)))
             for name in bodies:

@@ -46,8 +46,13 @@ def good(x):
     return x
 """
 
-SLEEPS = "[signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; time.sleep(600)"
 # Each ends the child, or must be ended: the body of the target, the words the user reads.
+ENDLESS = {
+    "ignores signals and sleeps": (
+        "[signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; time.sleep(600)",
+        r"did not end within 20 s",
+    )
+}
 DEADLY = {
     "segfaults": ("ctypes.string_at(0)", r"ended by SIGSEGV"),
     "os._exit with a status": ("os._exit(3)", r"ended the process with exit status 3 before it was done"),
@@ -231,7 +236,7 @@ def test_harm_to_the_process_does_not_show(project: Project, capfd: pytest.Captu
 
 def test_what_does_not_end_is_ended_while_other_files_go_on(project: Project) -> None:
     waits = project.write("waits.py", HEAD + "\ndef inputs():\n    time.sleep(600)\n")
-    sleeps = project.write("sleeps.py", hostile_file({"ignores signals and sleeps": SLEEPS}))
+    sleeps = project.write("sleeps.py", hostile_file({name: body for name, (body, _) in ENDLESS.items()}))
     good = project.write(
         "good.py", "import torch\n" + GOOD + "\ndef inputs():\n    return good, (torch.ones(2),)\n"
     )
