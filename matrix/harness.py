@@ -28,12 +28,18 @@ def load_family(table, family):
     return module
 
 
-def prepared(level=logging.ERROR):
-    """Make this process measure: one thread, no timing of guards (see measure.py) nor record of it, of torch's log what
-    is an error."""
+def untimed():
+    """Make this process compile in one thread, and neither time guards nor keep a record of each compilation."""
     torch.set_num_threads(1)
-    torch._dynamo.utils.record_compilation_metrics = lambda *args: None
+    # Since 2.7 Dynamo times each set of guards, which takes longer than all else it does with a small function; and it
+    # copies all settings for its record of each compilation.
     torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0
+    torch._dynamo.utils.record_compilation_metrics = lambda *args: None
+
+
+def prepared(level=logging.ERROR):
+    """Make this process measure: untimed, of torch's log what is an error."""
+    untimed()
     logging.getLogger("torch").setLevel(level)
 
 

@@ -34,7 +34,7 @@ import torch._dynamo  # noqa: E402
 from child import log_listener  # noqa: E402
 
 from matrix import construct_probe, recompile_probe, silent_probe  # noqa: E402
-from matrix.harness import contained, isolated, load_family, said  # noqa: E402
+from matrix.harness import contained, isolated, load_family, said, untimed  # noqa: E402
 from matrix.table import FOLDER, RESULTS, cases  # noqa: E402
 
 PROBES = {
@@ -46,11 +46,7 @@ PROBES = {
 
 def run(table, keys=(), quick=False):
     """All results of a table (or those of `keys`), with the versions they hold for."""
-    torch.set_num_threads(1)
-    # Since 2.7 Dynamo times each set of guards, which takes longer than all else it does with a small function; and it
-    # copies all settings for its record of each compilation.
-    torch._dynamo.guards.profile_guard_manager = lambda *args: 0.0
-    torch._dynamo.utils.record_compilation_metrics = lambda *args: None
+    untimed()
     found, modules, failed = {}, {}, {}
     with log_listener.listening([str(FOLDER)]) as records:
         for case in cases(table):

@@ -12,7 +12,6 @@ import venv
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -65,14 +64,10 @@ def _settings_of_dynamo() -> Iterator[None]:
     names = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")  # False by default
     config = sys.modules.get("torch._dynamo.config")
     before = {name: getattr(config, name, False) for name in names}
-    guards: Any = sys.modules.get("torch._dynamo.guards")
-    # Half of what a small compilation takes, see matrix/measure.py.
-    if hasattr(guards, "profile_guard_manager"):
-        guards.profile_guard_manager = lambda *arguments: 0.0
-    utils: Any = sys.modules.get("torch._dynamo.utils")
-    # It copies all settings of Dynamo and Inductor for each compilation.
-    if hasattr(utils, "record_compilation_metrics"):
-        utils.record_compilation_metrics = lambda *arguments: None
+    if "torch._dynamo.guards" in sys.modules:
+        from pt2lint.dynamic.child.jobs import leave_untimed
+
+        leave_untimed()
     yield
     config = sys.modules.get("torch._dynamo.config")
     for name in names:

@@ -159,7 +159,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     guards: Any = torch._dynamo.guards
-    guards.profile_guard_manager = lambda *arguments: 0.0  # half of what a case takes, see matrix/measure.py
+    guards.profile_guard_manager = lambda *arguments: 0.0  # half of what a case takes, see matrix/harness.py
     utils: Any = torch._dynamo.utils
     utils.record_compilation_metrics = lambda *arguments: None  # a twentieth, for a copy of all settings
     torch._logging.set_logs(graph_breaks=True)

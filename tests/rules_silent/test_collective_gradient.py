@@ -137,7 +137,7 @@ def work(rank, folder):
     dist.destroy_process_group()
 
 if __name__ == "__main__":
-    torch._dynamo.guards.profile_guard_manager = lambda *arguments: 0.0  # see matrix/measure.py
+    torch._dynamo.guards.profile_guard_manager = lambda *arguments: 0.0  # see matrix/harness.py
     # Both are forked: torch is imported once.
     torch.multiprocessing.start_processes(work, (sys.argv[1],), nprocs=2, start_method="fork")
 """

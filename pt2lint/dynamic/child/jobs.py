@@ -134,9 +134,8 @@ def leave_untimed() -> None:
 def hand_graphs_to(backend: str) -> None:
     """What the code itself compiles with Inductor goes to the chosen backend, too: a part that a target calls would
     take seconds for each of its graphs, in every probe, and eager runs would not be eager."""
-    inductor = getattr(
-        torch, "_TorchCompileInductorWrapper", None
-    )  # what torch.compile makes of backend="inductor"
+    # What torch.compile makes of backend="inductor".
+    inductor = getattr(torch, "_TorchCompileInductorWrapper", None)
     if inductor is None or backend == "inductor":
         return
 

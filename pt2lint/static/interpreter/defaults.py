@@ -325,9 +325,11 @@ class Defaults:
             kept = (*sets, *added_under(body, key[1]))
             self._held[key] = [each for value, test in kept for each in held_by(made.init, value, test)]
         chosen = self._chosen(made, part, self._held[key])
+        if chosen is None:
+            return None
         given = {a.arg for a in parameters_in(made.init.args)}
         # Not the number of a layer, `if depth > i:`.
-        named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)} if chosen else set()
+        named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)}
         bound = {n.id for n in parts(made.init, ast.Name) if isinstance(n.ctx, ast.Store)}
         return chosen if named & bound <= given else None
 
