@@ -45,6 +45,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
 
     What a run has judged stands for itself. `place` says where a line stands, if that can be told.
     """
+    findings = _one_a_place(findings)
     candidates = [
         f
         for f in findings
@@ -52,16 +53,41 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
     ]
     codes = [EACH_CALL[0] if f.code in EACH_CALL else f.code for f in findings if f.severity != "note"]
     if len(findings) < 2 or not (candidates or len(set(codes)) < len(codes)):
-        return [*findings]
+        return findings
     under = _covered(candidates, place)
     if under is None:
-        return [*findings]
+        return findings
     covered = [*candidates, *_repeated(findings, candidates, under, place)]
     covered += _compiled_anew(findings, under)
     drawn = [f for f in candidates if f.price is not None and f.price.cause.startswith(DREW)]
     none = {id(f) for f in drawn if any(_is_plain_by_then(f, first) for first in drawn)}
     kept = [f for f in findings if id(f) not in none]
     return _told(kept, (f for f in covered if id(f) not in none), under)
+
+
+def _one_a_place(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, of which two that say the same of one place are one where either is true: of one part under an
+    option that few take, which is a note, and of another one otherwise."""
+    places: dict[tuple[str, int, int, str], list[Finding]] = {}
+    for finding in findings:
+        kept = places.setdefault((finding.code, finding.line, finding.column, finding.message), [])
+        twin = next((f for f in kept if _is_either(f, finding)), None)
+        if twin is None:
+            kept.append(finding)
+        else:
+            told = finding if twin.severity == "note" else twin
+            when = tuple(text for text in told.when if text in twin.when and text in finding.when)
+            kept[kept.index(twin)] = replace(told, when=when)
+    return [finding for kept in places.values() for finding in kept]
+
+
+def _is_either(one: Finding, other: Finding) -> bool:
+    """Whether what the one takes and the other does not is just the opposite of what the other takes."""
+    both = {*one.when} & {*other.when}
+    alone = {*one.when} - both
+    return one.verdict == other.verdict and any(
+        alone == {text} and _is_otherwise(text, other, [*both]) for text in alone
+    )
 
 
 def _covered(

@@ -142,6 +142,25 @@ class M(nn.Module):
     assert [(r["line"], r["when"]) for r in found if r["severity"] != "note"] == [(14, [])]
 
 
+CHOSEN = """
+class M(nn.Module):
+    def __init__(self, gru=False):
+        super().__init__()
+        part = nn.GRU if gru else nn.LSTM
+        self.rnn = part(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        return self.rnn(x)[0]
+"""
+
+
+def test_a_part_that_an_option_chooses_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + CHOSEN)
+    assert [(f["severity"], f["when"]) for f in rows(capsys, "m.py")] == [("warning", [])]
+    Path("m.py").write_text(HEAD + CHOSEN.replace("else nn.LSTM", "else nn.Linear"))
+    assert [(f["severity"], f["when"]) for f in rows(capsys, "m.py")] == [("note", ["gru"])]
+
+
 LAYERS = """
 class R(nn.Module):
     def __init__(self):
