@@ -14,6 +14,7 @@ def said(call: Call) -> Value:
 SAYS = "debug info log info_once".split()
 TOLD = "debug info success warning error critical exception log".split()
 ABSL = "debug info warning warn error fatal exception log vlog log_first_n log_every_n".split()
+ENTERED = ("catch", "contextualize")
 FRAME = "loguru looks at the frame that calls it"
 WARNS = "warning warn warning_once warn_once error exception critical".split()
 
@@ -31,10 +32,14 @@ LIBRARIES = (
     # Where a handler takes it: one that does not ask for the level costs nothing, as `trace` by default.
     Library(
         "loguru",
-        returns=dict.fromkeys(
-            (f"loguru.logger.{name}" for name in ("bind", "opt", "patch")), "instance loguru.logger"
-        ),
+        returns={
+            **dict.fromkeys(
+                (f"loguru.logger.{name}" for name in ("bind", "opt", "patch")), "instance loguru.logger"
+            ),
+            **{f"loguru.logger.{name}": f"instance loguru.logger.{name}" for name in ENTERED},
+        },
         roles={
+            "not entered by decorators": ("loguru.logger.catch",),
             "warns": tuple(f"loguru.logger.{name}" for name in TOLD[3:-1]),
             "says": tuple(f"loguru.logger.{name}" for name in TOLD),
         },

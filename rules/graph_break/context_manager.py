@@ -27,7 +27,7 @@ class ContextManager(GraphBreak):
 
     ## What happens
     Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole
-    function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`). It traces
+    function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`; GB8977 for loguru's `catch`). It traces
     `torch.no_grad`, `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and your own
     classes where the compiled code makes the manager. Of managers that were made before, in an attribute or a global
     (`with self.manager:`), it traces `torch.autocast`, `contextlib.nullcontext` and the profiler's, but neither your
@@ -66,6 +66,7 @@ class ContextManager(GraphBreak):
     `contextlib.suppress` and an empty `ExitStack` on 2.6 and 2.9 only; `contextlib.closing`, a kept
     manager of one's own and `enter_context` of a kept manager are fine on 2.15. What else `enter_context` is given:
     measured on 2.13; `device_of`, `nvtx.range` and `emit_nvtx`: on 2.11 with an H100.
+    loguru's `catch` and `contextualize`: on 2.6, 2.9, 2.13 and 2.15.
     """
 
     code = "PTB180"
@@ -96,6 +97,8 @@ class ContextManager(GraphBreak):
         "with torch._dynamo.config.patch",
         "with contextlib.suppress",
         "with contextlib.ExitStack",
+        "with loguru.logger.catch",
+        "with loguru.logger.contextualize",
         PUT,
         *MADE_BEFORE,
     )
@@ -124,7 +127,7 @@ class ContextManager(GraphBreak):
             "": "Enter it around the call of the compiled function",
         }
     )
-    graph_breaks = ("GB0142", "GB0208", "GB0092")
+    graph_breaks = ("GB0142", "GB0208", "GB0092", "GB8977")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         own = op.name == PUT and all(map(_is_traced, op.arg(0).split(" | ")))

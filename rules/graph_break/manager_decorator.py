@@ -8,6 +8,8 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 ENDS = "the graph ends here"
+CATCH = "decorate with loguru.logger.catch"
+CATCH_IS_TRACED = (2, 15)
 DECORATED = (
     "import contextlib\nclass C(contextlib.ContextDecorator):\n    def __enter__(self):\n        return self\n"
     "    def __exit__(self, *a):\n        return False\n"
@@ -21,7 +23,8 @@ class ManagerDecorator(GraphBreak):
     ## What happens
     A manager that decorates was made before the compiled code runs, and Dynamo does not enter it: the graph ends
     where the function is called (GB0142; GB0007 for `torch.set_grad_enabled` and `cudnn.flags`, GB0208 for
-    `fork_rng`). The same goes for objects of classes derived from `contextlib.ContextDecorator`.
+    `fork_rng`). The same goes for objects of classes derived from `contextlib.ContextDecorator`, and for loguru's
+    `@logger.catch`.
     `@torch.no_grad()`, `@torch.autocast(...)`, `@sdpa_kernel(...)` and what `contextlib.contextmanager` makes are
     traced. Of what is itself compiled it is not reported: there the decorator alone stays in Python.
 
@@ -72,7 +75,7 @@ class ManagerDecorator(GraphBreak):
 
     ## Versions
     Measured: the example breaks on torch 2.6 to 2.13, in default mode and with `fullgraph=True`, and is fine on 2.15;
-    torch's own managers on 2.13 alone.
+    torch's own managers on 2.13 alone; `@logger.catch` breaks on 2.6, 2.9 and 2.13, and is fine on 2.15.
     """
 
     code = "PTB195"
@@ -84,6 +87,7 @@ class ManagerDecorator(GraphBreak):
         "decorate with torch.backends.cuda.sdp_kernel",
         "decorate with torch.random.fork_rng",
         "decorate with torch._dynamo.config.patch",
+        CATCH,
     )
     says = "Dynamo does not enter {code} where it decorates: the graph ends where the function is called"
     repairs = ("disable",)
@@ -104,6 +108,9 @@ class ManagerDecorator(GraphBreak):
     )
     graph_breaks = ("GB0142", "GB0007", "GB0208")
 
+    def concerns(self, op: Op) -> bool:
+        return op.name != CATCH or self.function.target < CATCH_IS_TRACED
+
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if called := op.detail("called").partition(" | ")[0]:
             return self.breaks(node, self.led_to(op, called, ENDS), self.says)
@@ -114,7 +121,7 @@ class ManagerDecorator(GraphBreak):
         return self.breaks(node, op, says)
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
-        return op.name.endswith((".flags", ".fork_rng", ".patch"))  # of which no form is traced
+        return op.name.endswith((".flags", ".fork_rng", ".patch", ".catch"))  # of which no form is traced
 
     INVALID = (
         DECORATED.replace("MADE", "torch.set_grad_enabled(False)"),

@@ -217,6 +217,12 @@ class Out(NamedTuple):
         ),
         ("from loguru import logger", "logger.info(f'{x.shape}')\n    logger.bind(a=1).error('a')", [6, 7]),
         ("from loguru import logger", "log = logger.bind(step=1)\n    logger.trace('a')", []),
+        (
+            "from loguru import logger",
+            "with logger.catch(): x = x + 1\n    with logger.contextualize(a=1): x = -x",
+            [6, 7],
+        ),
+        ("from loguru import logger\n@logger.catch\ndef g(x): return x + 1", "x = g(x)", [2, 8]),
         ("from absl import logging", "logging.info('%s', x.shape)\n    logging.level_debug()", [6]),
         ("from matplotlib import pyplot as plt", "figure, axes = plt.subplots()\n    plt.title('x')", [6]),
         (DATACLASS, "x = x + len(fields(Batch))\n    x = x + len(fields(Batch(x)))", [11]),

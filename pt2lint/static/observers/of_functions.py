@@ -49,12 +49,11 @@ class OfFunctions:
         env = (func.defined_in.env if func.defined_in is not None else func.env) or {}
         for decorator in node.decorator_list:
             value = self.at.expressions.quietly(decorator, env, frame)
-            if not isinstance(value, Instance):
-                continue
-            if value.cls is not None and self._is_decorator(value):
+            if isinstance(value, Instance) and value.cls is not None and self._is_decorator(value):
                 found.append((decorator, OWN))
-            elif self.at.models.plays(value.external or "", "not entered by decorators"):
-                found.append((decorator, f"decorate with {value.external}"))
+            name = value.external if isinstance(value, Instance) else self.at.names.external_name(value)
+            if self.at.models.plays(name or "", "not entered by decorators"):
+                found.append((decorator, f"decorate with {name}"))
         return found
 
     def _is_decorator(self, value: Instance) -> bool:
