@@ -22,6 +22,7 @@ from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, parts, says_none, walk
 from pt2lint.static.values import (
+    UNKNOWN,
     Class,
     Dict,
     Instance,
@@ -47,6 +48,8 @@ class ChangingState:
         if frame.region and isinstance(current, Seq) and current.type == "list":
             self.grown(target, target, env, frame)
         kinds = options(current)
+        if frame.region and current is UNKNOWN and isinstance(target, ast.Attribute):
+            self.counted(target, env, frame)
         if not frame.region or not any(map(_is_whole, kinds)):
             return
         if any(isinstance(one, Tensor) for one in (*kinds, *options(made))):
@@ -81,6 +84,18 @@ class ChangingState:
             and self.at.notebook.listens("change global", frame)
         ):
             self.at.notebook.note(target, "change global", frame)
+
+    def counted(self, target: ast.Attribute, env: Env, frame: Frame) -> None:
+        """`self.step += 1`, where whoever made the object gave it the step, and something takes that which takes numbers
+        alone, and decides by it what is compiled: `np.power(self.step, -0.5)`, `range(self.step)`."""
+        owner = self.at.expressions.quietly(target.value, env, frame)
+        if not isinstance(owner, Instance) or owner.cls is None or self.at.classes.is_module(owner.cls):
+            return
+        if _comes_back(owner.cls, target.attr) or not self.outlives(target.value, env, frame):
+            return
+        if _adds_one(target, self.at.functions.running()) and self.at.notebook.listens("count once", frame):
+            if decides := self.decided_by(owner, target.attr):
+                self.at.notebook.note(target, "count once", frame, details=decides)
 
     def decided_by(self, owner: Instance, attribute: str) -> dict[str, str]:
         """{"use": ..., "at": "PATH:LINE"} where the number decides what is compiled (uses.py), else {}."""
@@ -413,6 +428,13 @@ def _comes_back(cls: ClassInfo, attribute: str) -> bool:
         and part.value.value == 1
     }
     return {ast.Add, ast.Sub} <= changes
+
+
+def _adds_one(place: ast.Attribute, function: ast.AST | None) -> bool:
+    return isinstance(function, FunctionNode) and any(
+        part.target is place and isinstance(part.value, ast.Constant) and part.value.value == 1
+        for part in parts(function, ast.AugAssign)
+    )
 
 
 def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) -> bool:
