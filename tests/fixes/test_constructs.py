@@ -50,6 +50,7 @@ NUMBERS = [
     ("np.floor(n / 2).astype(np.int64).item", "n = x.shape[0]", "math.floor(n / 2)"),
     ("torch.prod(torch.tensor(x.shape)).item", "n = 1", "math.prod(x.shape)"),
     ("torch.prod(torch.tensor(n)).item", "n = x.shape[-1:]", "math.prod(n)"),
+    ("torch.tensor(x.size()[1:]).float().prod().item", "n = 1", "float(math.prod(x.size()[1:]))"),
 ]
 
 
@@ -74,6 +75,7 @@ def test_numpy_of_numbers(name, text, made):
         "return int(x.size(0))",
         "return int(torch.prod(torch.tensor(x)))",
         "return int(torch.prod(x))",
+        "return int(x.float().prod())",
     ],
 )
 def test_numpy_of_numbers_is_refused(text):

@@ -196,6 +196,8 @@ class _Writer:
                 return self.call(node, name)
             if known == "torch.prod" and len(node.args) == 1:
                 return self.product(node.args[0].value)
+            if isinstance(node.func, cst.Attribute) and callee(node) == "prod" and not node.args:
+                return self.product(node.func.value)
         if isinstance(node, cst.BinaryOperation):
             left, right = self.expression(node.left), self.expression(node.right)
             whole = left[1] and right[1] and not isinstance(node.operator, cst.Divide)
@@ -230,7 +232,11 @@ class _Writer:
         raise Refused(f"`numpy.{name}` has no equal in `math`")
 
     def product(self, node: cst.BaseExpression) -> tuple[str, bool, str]:
-        """`torch.prod(torch.tensor(x.shape))`"""
+        """What `torch.prod` is given: `torch.tensor(x.shape)`, `torch.tensor(x.shape).float()`."""
+        if isinstance(node, cst.Call) and callee(node) in ("float", "double") and not node.args:
+            if isinstance(node.func, cst.Attribute):
+                text, whole, _ = self.product(node.func.value)
+                return text, whole, "float"
         if isinstance(node, cst.Call) and qualified(self.function, node.func) in _TAKE_NUMBERS:
             if len(node.args) == 1 and self.sizes(node.args[0].value):
                 self.functions.append("prod")
