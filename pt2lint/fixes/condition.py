@@ -229,6 +229,12 @@ class _Reader:
                 self.exact = self.exact and not any(a is not b for a, b in zip(asked, sides, strict=True))
         texts = [source(self.function, one) for one in asked]
         for at, (one, side) in enumerate(zip(asked, sides, strict=True)):
+            if one is not side and (drawn := _one_draw(self.function, one)):
+                texts[at], self.exact = (
+                    drawn,
+                    False,
+                )  # no one asks in which precision a random number is compared
+                continue
             if _one_element(self.function, one):
                 # Without dimensions it selects between tensors of any shape, and of any device.
                 texts[at] = f"{texts[at]}.squeeze()"
@@ -253,6 +259,18 @@ class _Reader:
         if text in ("is", "is not", "in", "not in"):
             raise Refused(f"`{text}` asks for an object, not for a value")
         return text
+
+
+def _one_draw(function: FunctionCode, node: cst.BaseExpression) -> str:
+    """`torch.rand(())` of `torch.rand(1)`, whose number is read out; "" of anything else."""
+    if (
+        not isinstance(node, cst.Call)
+        or qualified(function, node.func) != "torch.rand"
+        or len(node.args) != 1
+    ):
+        return ""
+    sizes = ("1", "[1]", "(1,)", "(1)", "[]", "()")
+    return f"{source(function, node.func)}(())" if source(function, node.args[0]) in sizes else ""
 
 
 def _is_optional_argument(function: FunctionCode, name: cst.Name) -> bool:

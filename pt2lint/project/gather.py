@@ -27,6 +27,7 @@ ENTERED = "PTB180"  # a context manager
 SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which rows are picked: `x[mask]`
+OF_SPARSE = re.compile(r"`[\w.]+\._?(?:indices|values)\(\)\[")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 LINES = re.compile(r" \(line \d+\)")
 MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
@@ -108,8 +109,7 @@ def _covered(
     for at, finding in leaders:  # one of the same cause that comes later and happens more often
         if id(finding) in under:
             continue
-        later = ((where, lead) for where, lead in leaders if where.function == at.function)
-        more = (lead for where, lead in later if _mends(where, lead, at, finding))
+        more = (lead for where, lead in leaders if _mends(where, lead, at, finding))
         leader = next(more, None)
         if leader is not None and id(leader) not in under:
             under[id(finding)] = leader
@@ -272,6 +272,8 @@ def _covers(
         return True
     if _picks_again(leader, finding) or _are_scripted(leader, finding):
         return True
+    if leader.code == SPARSE and finding.code in ROWS and OF_SPARSE.search(finding.message):
+        return True  # `x._values()[kept]`: who makes it dense picks no rows of it
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
 
@@ -348,12 +350,14 @@ def _is_made_by(at: Where, leader: Finding, where: Where, finding: Finding) -> b
 
 
 def _is_written_again(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
-    """Whether another function of the file holds the same statement, and before or after it one that is alike."""
+    """Whether another function of the file holds the same statement, and before or after it one that is alike; or the
+    same statement about the same value."""
     if leader.code != finding.code or at.text != where.text or not at.text:
         return False
     pasted = [shape(a) == shape(b) != "" for a, b in zip(at.beside, where.beside, strict=True)]
     held = set(leader.when) <= set(finding.when) or (all(pasted) and _of_one_choice(leader, finding))
-    return any(pasted) and held and _costs_no_more(leader, finding)
+    one_value = origin_of(leader) == origin_of(finding) is not None  # given to both: `n = n or x.shape[0]`
+    return (any(pasted) or one_value) and held and _costs_no_more(leader, finding)
 
 
 def _of_one_choice(leader: Finding, finding: Finding) -> bool:
@@ -408,11 +412,15 @@ def _beside(a: Arms, b: Arms) -> bool:
 
 
 def _mends(where: Where, later: Finding, at: Where, finding: Finding) -> bool:
-    """Whether who mends what comes later mends the finding."""
+    """Whether who mends what comes later, and happens more often or costs more, mends the finding."""
+    oftener = set(later.when) < set(finding.when)
+    if where.function != at.function:
+        return oftener and _is_called_again(later, finding)
     if (finding.code, later.code) == (REQUIRES, WITHIN):
         return set(later.when) <= set(finding.when)
-    of_one = _of_one_cause(later, finding) or _are_checks(where, later, at, finding)
-    return set(later.when) < set(finding.when) and of_one
+    if _calls_alike(later, finding) and set(later.when) == set(finding.when):
+        oftener = not _costs_no_more(finding, later)
+    return oftener and (_of_one_cause(later, finding) or _are_checks(where, later, at, finding))
 
 
 def _are_checks(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:

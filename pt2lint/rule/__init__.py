@@ -315,8 +315,10 @@ class Rule:
                 stays = True
                 yield fix
         words = max((key for key in self.instead if op.name.startswith(key)), key=len, default=None)
-        # A function that does it elsewhere may do more than that: what to do at its call nobody can tell.
-        if not stays and words is not None and "elsewhere" not in op.details:
+        # A function that does it elsewhere may do more than that: what to do at its call nobody can tell. Of a message
+        # the guard is what people write.
+        known = "elsewhere" in op.details or ("says" in op.details and rounds)
+        if not stays and words is not None and not known:
             yield importlib.import_module("pt2lint.fixes.repairs.by_hand").told(self.instead[words])
         yield from rounds
 

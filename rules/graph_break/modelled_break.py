@@ -178,13 +178,17 @@ class ModelledBreak(GraphBreak):
         return why in (NO_METHODS, NO_VERSION, SYNCED) or DRAWN in why or super().is_aside(node, op)
 
     advised = ""  # what to write instead, where that is known
+    is_message = False  # the call writes a message for people to read
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        from pt2lint.fixes.repairs import by_hand
+        from pt2lint.fixes.repairs import by_hand, printing
 
+        if self.is_message and (found := printing.in_eager_alone(self.function, node)):
+            return found
         return [by_hand.told(self.advised)] if self.advised else super().fixes(node)
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.is_message = "says" in op.details
         self.advised = op.details.get("instead") or ADVISED.get(op.details.get("why", ""), "")
         until = op.details.get("until", "")
         if "when" in op.details:

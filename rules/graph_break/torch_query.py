@@ -96,7 +96,7 @@ class TorchQuery(GraphBreak):
         "call torch.accelerator.is_available",
     )
     says = "{code} asks torch for what Dynamo does not know"
-    repairs = ("disable",)
+    repairs = ("public_name", "disable")
     instead = MappingProxyType(
         {
             "call torch.Tensor.resize": (

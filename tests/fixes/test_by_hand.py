@@ -70,7 +70,7 @@ CASES = {
         "Keep the tensor and assert on that,",
     ),
     "a number of sizes": (
-        ["n = torch.tensor(x.shape[:-1]).prod().item()", "return self.layer(x).reshape(n, 4)"],
+        ["n = torch.tensor(x.shape[:-1]).max().item()", "return self.layer(x).reshape(n, 4)"],
         "Compute it of the numbers themselves, without a tensor:",
     ),
     "a number of a size under a name": (
@@ -138,7 +138,7 @@ CASES = {
             "    self.layer.bias.data.zero_()",
             "return self.layer(x)",
         ],
-        "Compute both and choose:",
+        "Write in either case what is there where the test does not hold: `t.copy_(torch.where(n > 3, new, t))`; or",
     ),
     "a test for prints of what is read for them": (
         [
@@ -165,7 +165,79 @@ CASES = {
             "    self.seen.append(x)",
             "return x",
         ],
+        "Write in either case what is there where the test does not hold:",
+    ),
+    "a test for a state and a value": (
+        ["x = self.layer(x)", "if x.max() > 3:", "    self.n, x = 1, self.layer(x)", "return x"],
         "Compute both and choose:",
+    ),
+    "a test of an argument for an error": (
+        ["if lengths.max() > 3:", "    raise Other from None", "return self.layer(x)"],
+        "Check it before the compiled code runs; or where it is compiled with `torch._assert_async`, which stays in "
+        "the graph: `torch._assert_async(~(lengths.max() > 3))`.",
+    ),
+    "a test of a mask for the rows that it picks": (
+        [
+            "x = self.layer(x)",
+            "bad = x.sum(1) > 3",
+            "if bad.any():",
+            "    one = torch.ones(4)",
+            "    x = x.clone()",
+            "    x[bad] = one",
+            "return x",
+        ],
+        "Leave the test out, and write with `torch.where(bad, new, old)`, the mask unsqueezed",
+    ),
+    "a test of a mask for its rows and more": (
+        [
+            "x, one = self.layer(x), 2",
+            "bad = x.sum(1) > 3",
+            "if bad.any():",
+            "    one = self.layer(x).sum(1)[0]",
+            "    x[bad] = one",
+            "return x * one",
+        ],
+        "Compute both and choose:",
+    ),
+    "a test of a number by which one side is cut": (
+        [
+            "x = self.layer(x)",
+            "n = (x > 0).sum()",
+            "if n > 3:",
+            "    y = x[:n]",
+            "else:",
+            "    y = x",
+            "return y",
+        ],
+        "Keep one size on every way, a bound from a shape or the configuration,",
+    ),
+    "a test of an argument that has a default": (
+        [
+            "if lengths is None:",
+            "    lengths = torch.LongTensor([x.shape[1]])",
+            "if lengths.max() == 0:",
+            "    return self.layer(x), 'none'",
+            "return self.layer(x)",
+        ],
+        "Decide it before: compute `lengths.max() == 0` before the compiled code runs, where `lengths` comes from,",
+    ),
+    "a test of an argument that is bound again": (
+        [
+            "if x is None:",
+            "    lengths = self.layer(x).sum()",
+            "if lengths.max() == 0:",
+            "    return self.layer(x), 'none'",
+            "return self.layer(x)",
+        ],
+        "Compute both and choose:",
+    ),
+    "how many values differ": (
+        ["n = len(lengths.unique())", "return self.layer(x) * n"],
+        "Take the number from what is known before, the configuration, an argument or a shape;",
+    ),
+    "a variable of which a gradient is asked": (
+        ["x = self.layer(x)", "y = torch.autograd.Variable(x, requires_grad=True)", "return self.layer(y)"],
+        "Leave `Variable` out: what weights have a part in has its gradient without it;",
     ),
     "a test between two bounds": (
         ["for y in self.layer(x).mean(1):", "    n = 2 if 0 <= y < 1 else 0", "    x = x[n:]", "return x"],

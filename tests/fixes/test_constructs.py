@@ -19,6 +19,7 @@ from pt2lint.fixes.repairs import (
     number_last,
     position,
     printing,
+    public_name,
     rate,
     scalar,
     scripted,
@@ -27,6 +28,7 @@ from pt2lint.fixes.repairs import (
     variable,
     window,
 )
+from pt2lint.fixes.repairs.presence import given_or_default
 from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
 from pt2lint.project.config import Settings
@@ -717,6 +719,31 @@ def test_a_variable_is_a_tensor_that_is_detached(given, made):
     )
     kept = torch.autograd.Variable(X)
     assert (kept.data_ptr(), kept.requires_grad) == (X.data_ptr(), False)
+
+
+def test_a_private_function_of_torch_by_its_public_name():
+    source = lines("if torch._C._is_tracing():", "    x = x + 1", "return x * 2")
+    code = function_code(source)
+    made = prove(source, public_name.by_public_name(code, calls(code, "torch._C._is_tracing")), [[X]])
+    assert "if torch.jit.is_tracing():\n" in made
+
+
+def test_a_default_where_there_is_no_tensor():
+    source = lines("n = n or x.shape[0]", "return x / n", head="def f(x, n=None):\n    ")
+    code = function_code(source)
+    tested = nodes(code, cst.BooleanOperation)[0].left
+    made = prove(source, given_or_default(code, tested), [[X, X.sum().detach()]])
+    assert "n = n if n is not None else x.shape[0]\n" in made
+    for text in (
+        "n = n and 3",
+        "n = 3 or n",
+        "n = n or 3 or 4",
+        "n = x or 3",
+        "n = n or (3 if n is None else 4)",
+    ):
+        code = function_code(lines(text, head="def f(x, n=None):\n    "))
+        tested = nodes(code, cst.BooleanOperation)[0].left
+        assert isinstance(given_or_default(code, tested), Refusal), text
 
 
 @pytest.mark.parametrize("given", ["x, requires_grad=True", "x, volatile=True", "*x", "x, False"])

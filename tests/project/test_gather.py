@@ -450,7 +450,7 @@ class M(nn.Module):
         ("print(x.shape)\n        x = x * torch.empty(2, requires_grad=True)", [(12, []), (13, [])]),
         (
             "print(x.shape)\n        for _ in range(3):\n            print(x)\n            x = x * x.sum().item()",
-            [(12, []), (14, [15])],
+            [(14, [12, 15])],  # where it costs most
         ),
         ("x = x * x.max().item()\n        x = x * x.min().item()", [(12, []), (13, [])]),
         # checks that a function makes which is given what has to be true
@@ -975,6 +975,71 @@ def test_what_ends_the_graph_wherever_it_is_called_is_told_once_a_file(
     assert [(f["line"], f["also"]) for f in found] == told
 
 
+TOLD = """
+from loguru import logger
+
+class Inner(nn.Linear):
+    def forward(self, x: torch.Tensor, deep, verbose):
+        x = super().forward(x)
+        if deep and verbose:
+            logger.info("inner")
+        return x * 2
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.inner = nn.Linear(2, 2), Inner(2, 2)
+
+    def forward(self, x: torch.Tensor, deep, verbose):
+        x = self.inner(self.layer(x), deep, verbose)
+        if verbose:
+            logger.info("outer")
+        for i in range(3):
+            x = self.layer(x)
+            if verbose:
+                logger.info(f"turn {i}")
+        return self.layer(x)
+"""
+
+
+def test_a_message_is_told_once_where_it_comes_oftenest(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + TOLD)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"], f["when"]) for f in found] == [(26, [11, 22], ["verbose"])]
+    assert [fix["edits"][-1]["text"] for fix in found[0]["fixes"]] == [
+        " and not torch.compiler.is_compiling()"
+    ]
+
+
+DIVIDED = """
+def mean(x, n=None):
+    n = n or x.shape[0]
+    return x.sum(0) / n
+
+def middle(x, n=None):
+    x = x.sort(0)[0]
+    n = n or x.shape[0]
+    return x * 2 / n
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        n = (x > 0).sum()
+        x = mean(x, n) + middle(x, OTHER)
+        return super().forward(x)
+"""
+
+
+@pytest.mark.parametrize(("other", "told"), [("n", [6]), ("x.sum()", [6, 11])])
+def test_a_statement_about_one_value_in_two_functions(
+    capsys: pytest.CaptureFixture[str], other: str, told: list[int]
+) -> None:
+    Path("m.py").write_text(HEAD + DIVIDED.replace("OTHER", other))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [f["line"] for f in found] == told
+    assert found[0]["fixes"][0]["edits"][0]["text"] == "if n is not None else"
+
+
 SCRIPTED = """
 class Part(torch.jit.ScriptModule):
     @torch.jit.script_method
@@ -1208,6 +1273,21 @@ def test_a_call_with_a_sparse_tensor_is_told_with_what_it_calls() -> None:
     told = with_causes_told_once([call, inner, _sparse("m.py", 11, flow)])
     assert [f.severity for f in told] == ["note", "warning", "warning"]
     assert told[0].note == "one cause, told at p.py:20"
+
+
+@pytest.mark.parametrize(("of", "told"), [("x._values()", ["PTB170"]), ("self.kept", ["PTB120", "PTB170"])])
+def test_rows_of_a_sparse_tensor_are_told_with_it(
+    capsys: pytest.CaptureFixture[str], of: str, told: list[str]
+) -> None:
+    code = f"""
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        kept = torch.rand(x._values().size()) > 0.1
+        self.kept = x.sum(0).to_dense()
+        return super().forward({of}[kept])
+"""
+    Path("m.py").write_text(HEAD + code)
+    assert sorted(f["code"] for f in rows(capsys, "m.py") if f["severity"] != "note") == told
 
 
 def _sparse(path: str, line: int, flow: tuple[Step, ...]) -> Finding:

@@ -1352,18 +1352,19 @@ class Part(nn.Module):
         return x * x.max().item()
 
 class M(nn.Linear):
-    def __init__(self):
+    def __init__(self, given: nn.Module):
         super().__init__(3, 3)
         self.one = perhaps(Part())
         self.other = torch.jit.script(Part())
+        self.given = perhaps(given)
 
     def forward(self, x: torch.Tensor):
         x = super().forward(x)
         x = self.one(x)
-        return self.other(x)
+        return self.given(self.other(x))
 """
     found = [(f.code, f.line) for f in findings(code) if f.code.startswith("PTB")]
-    assert found == [("PTB103", 14), ("PTB185", 25)]
+    assert found == [("PTB103", 14), ("PTB185", 26)]
 
 
 def test_what_holds_on_one_of_several_ways_is_said_once_each() -> None:

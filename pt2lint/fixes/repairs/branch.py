@@ -9,7 +9,7 @@ from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.repairs import clip, shortcut, skip
 from pt2lint.fixes.repairs.attributes import select_attributes
 from pt2lint.fixes.repairs.cond import to_cond
-from pt2lint.fixes.repairs.presence import asked_for_none
+from pt2lint.fixes.repairs.presence import asked_for_none, given_or_default
 from pt2lint.fixes.repairs.rate import ask_rate_first
 from pt2lint.fixes.repairs.where import safest_first, to_where
 from pt2lint.fixes.rewrite import accepted, ancestors
@@ -34,7 +34,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     kind = kind or guess(function)
     branch = branch_of(function, node)
     if branch is None:
-        return accepted(ask_rate_first(function, node, kind)) if isinstance(node, cst.BaseExpression) else ()
+        rated = ask_rate_first(function, node, kind) if isinstance(node, cst.BaseExpression) else None
+        return accepted(given_or_default(function, node), *([rated] if rated is not None else []))
     present = accepted(asked_for_none(function, node))
     if present:
         return present  # both sides do not run where there is none

@@ -38,6 +38,10 @@ _NONZERO = (
     "Say how many there are at most: `torch.nonzero_static(mask, size=n)` has a known shape; or keep the mask, and "
     "select with `torch.where(mask, a, b)`"
 )
+_HOW_MANY_DIFFER = (
+    "Take the number from what is known before, the configuration, an argument or a shape; where it is computed with, "
+    "`(v[1:] != v[:-1]).sum() + 1` of the sorted values is a tensor"
+)
 _KNOWN_SIZES = {
     "repeat_interleave": "Say how long the result is: with `output_size=n`, and `n` of a shape or an argument, it "
     "stays in the graph",
@@ -240,6 +244,12 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
             f"`torch._assert_async({_cut(_in_tensors(function, node))})`"
         )
+    elif isinstance(tested, cst.If) and _only_raises(tested):
+        bad = f": `torch._assert_async({_opposite(function, node)})`" if tested.test is node else ""
+        yield told(
+            "Check it before the compiled code runs; or where it is compiled with `torch._assert_async`, which stays "
+            f"in the graph{bad}"
+        )
     elif isinstance(tested, cst.If) and _only_tells(function, tested):
         yield told(
             "Look at it outside the compiled code: return what is tested, and tell after the call; or take it "
@@ -258,6 +268,23 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(
             "Leave the test out: where the mask holds nowhere, what follows changes nothing if it writes with "
             "`torch.where(mask, new, old)`"
+        )
+    elif isinstance(tested, cst.If) and (mask := _writes_rows(function, tested)):
+        yield told(
+            f"Leave the test out, and write with `torch.where({mask}, new, old)`, the mask unsqueezed where it has "
+            "fewer dimensions: where it holds nowhere, that changes nothing"
+        )
+    elif isinstance(tested, cst.If) and _sizes_by_values(function, tested):
+        yield told(
+            "Keep one size on every way, a bound from a shape or the configuration, with a mask for what is too much; "
+            "else leave this function outside of the graph: no graph holds both of two sides whose sizes values decide"
+        )
+    elif isinstance(tested, cst.If) and _changes_state_alone(function, tested):
+        yield told(
+            "Write in either case what is there where the test does not hold: `t.copy_(torch.where({}, new, t))`; or "
+            "return the test, and do this after the call, as with what Python holds".replace(
+                "{}", _cut(_in_tensors(function, node))
+            )
         )
     elif isinstance(tested, cst.If) and _cuts(tested):
         yield told(
@@ -321,6 +348,91 @@ def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
     )
 
 
+def _only_raises(tested: cst.If) -> bool:
+    """Whether all that the test decides is whether an error is raised."""
+    raises = len(tested.body.body) == 1 and isinstance(small_of(tested.body.body[0]), cst.Raise)
+    return raises and tested.orelse is None
+
+
+def _opposite(function: FunctionCode, node: cst.CSTNode) -> str:
+    from pt2lint.fixes.condition import opposite
+
+    return _cut(opposite(_in_tensors(function, node)))
+
+
+def _writes_rows(function: FunctionCode, tested: cst.If) -> str:
+    """The mask of which a branch asks whether it holds anywhere, and by which it does no more than to write rows of
+    what is read later: `if bad.any(): x = x.clone(); x[bad] = 0`; "" where it does anything else."""
+    call, owner = tested.test, enclosing_function(function, tested)
+    if not isinstance(call, cst.Call) or tested.orelse is not None or owner is None:
+        return ""
+    asked = call.args[0].value if len(call.args) == 1 and dotted(call.func) == "torch.any" else None
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "any" and not call.args:
+        asked = call.func.value
+    if not isinstance(asked, cst.Name):
+        return ""
+    within, everywhere = ([use.name for use in uses(part)] for part in (tested.body, owner.body))
+    written, helpers = set[str](), set[str]()
+    for each in tested.body.body:
+        made = small_of(each)
+        if not isinstance(made, cst.Assign) or len(made.targets) != 1:
+            return ""
+        target = made.targets[0].target
+        if isinstance(target, cst.Name):
+            helpers.add(target.value)
+        elif (
+            isinstance(target, cst.Subscript)
+            and isinstance(target.value, cst.Name)
+            and len(target.slice) == 1
+            and isinstance(index := target.slice[0].slice, cst.Index)
+            and is_name(index.value, asked.value)
+        ):
+            written.add(target.value.value)
+        else:
+            return ""
+    kept = (everywhere.count(name) > within.count(name) for name in helpers - written)
+    return asked.value if written and not any(kept) else ""
+
+
+def _sizes_by_values(function: FunctionCode, tested: cst.If) -> bool:
+    """Whether it has two sides, one of which takes sizes or bounds out of tensors: `y = x[:n]`, else `y = x`."""
+    begin, end = function.range(tested.test)[2:], function.range(tested)[2:]
+    sized = [(op.line, op.column) for op in function.ops if op.name == "size tensor"]
+    return tested.orelse is not None and any(begin <= at < end for at in sized)
+
+
+def _changes_state_alone(function: FunctionCode, tested: cst.If) -> bool:
+    """Whether the sides give nothing that could be chosen of: they write into attributes and tensors, or call methods
+    for what these do."""
+    from pt2lint.fixes.repairs.printing import says  # which tells by hand too
+
+    todo: list[cst.CSTNode] = [*tested.body.body]
+    if isinstance(tested.orelse, cst.Else):
+        todo += tested.orelse.body.body
+    elif tested.orelse is not None:
+        return False
+    changed = False
+    for each in todo:
+        made = small_of(each)
+        if isinstance(made, cst.Assign):
+            targets = [one.target for one in made.targets]
+        elif isinstance(made, cst.AugAssign):
+            targets = [made.target]
+        elif isinstance(made, cst.Expr) and isinstance(made.value, cst.Call):
+            changed = changed or not says(function, each)
+            continue
+        elif isinstance(made, cst.Pass) or (
+            isinstance(made, cst.Expr) and isinstance(made.value, cst.SimpleString)
+        ):
+            continue
+        else:
+            return False
+        if not all(isinstance(target, cst.Attribute) for target in targets):
+            return False
+        changed = True
+    return changed
+
+
 def _cuts(tested: cst.If) -> bool:
     """Whether one side gives a name a slice of what it holds: `x = x[:, 1:]`."""
     return any(
@@ -380,7 +492,9 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield from _whole(function, node)
     elif isinstance(node, cst.Call) and not (qualified(function, node.func) or "").startswith("numpy."):
         name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-        if isinstance(name, cst.Name) and name.value in _KNOWN_SIZES:
+        if isinstance(name, cst.Name) and name.value.startswith("unique") and _counted(function, node):
+            yield told(_HOW_MANY_DIFFER)
+        elif isinstance(name, cst.Name) and name.value in _KNOWN_SIZES:
             yield told(_KNOWN_SIZES[name.value])
         elif isinstance(name, cst.Name) and name.value == "masked_select":
             given = [arg.value for arg in node.args]
@@ -388,6 +502,15 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
                 given.insert(0, node.func.value)
             if len(given) == 2:
                 yield told(KEEP_ALL.format(_short(function, given[0]), _short(function, given[1])))
+
+
+def _counted(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether all that is asked of it is how many there are: `len(x.unique())`, `x.unique().numel()`."""
+    around = function.parent(node)
+    if isinstance(around, cst.Attribute):
+        return around.attr.value in ("numel", "shape", "size")
+    call = function.parent(around) if isinstance(around, cst.Arg) else None
+    return isinstance(call, cst.Call) and is_name(call.func, "len")
 
 
 def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
@@ -636,7 +759,7 @@ def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str
         if use.name in turns:
             return set()
         bound = any(each.binds and each.name == use.name for each in uses(owner.body))
-        if use.name in own and not bound:
+        if use.name in own and (not bound or _has_default(function, owner, use.name)):
             found.add(use.name)
         elif bound:
             made = _only_value(function, use.node) if steps else None
@@ -645,6 +768,18 @@ def _arguments(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str
                 return set()
             found |= inner
     return found - {"self", "cls"}
+
+
+def _has_default(function: FunctionCode, owner: cst.FunctionDef, name: str) -> bool:
+    """Whether an argument is bound again only where it is not given: `if lengths is None: lengths = ...`."""
+    for use in uses(owner.body):
+        if use.binds and use.name == name:
+            here: cst.CSTNode | None = use.node
+            while here is not None and here is not owner and not isinstance(here, cst.If):
+                here = function.parent(here)
+            if not isinstance(here, cst.If) or source(function, here.test) != f"{name} is None":
+                return False
+    return True
 
 
 def _bound_around(function: FunctionCode, node: cst.CSTNode) -> set[str]:

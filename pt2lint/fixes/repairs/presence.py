@@ -34,6 +34,36 @@ def asked_for_none(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     )
 
 
+def given_or_default(function: FunctionCode, node: cst.CSTNode) -> Repaired:
+    """`n = n or x.shape[0]` as `n = n if n is not None else x.shape[0]`, where `n` is None by default.
+
+    Refused as above.
+    """
+    whole = function.parent(node)
+    if (
+        not isinstance(whole, cst.BooleanOperation)
+        or not isinstance(whole.operator, cst.Or)
+        or whole.left is not node
+        or isinstance(function.parent(whole), cst.BooleanOperation | cst.UnaryOperation)
+    ):
+        return Refusal("not what a default follows by `or`")
+    if not isinstance(node, cst.Name) or not _may_be_none(function, node):
+        return Refusal("what is tested is not known to be a tensor or None")
+    text = node.value
+    if f"{text} is None" in function.text or f"{text} is not None" in function.text:
+        return Refusal(f"whether `{text}` is None is asked elsewhere")
+    chosen = f"{text} if {text} is not None else {source(function, whole.right)}"
+    if whole.lpar or not isinstance(
+        function.parent(whole), cst.Assign | cst.AnnAssign | cst.Arg | cst.Return
+    ):
+        chosen = f"({chosen})"
+    return fix(
+        f"Take the default where there is none: `{text} if {text} is not None else ...`. It assumes that the test is "
+        "not about the value: a tensor that is zero then counts as one that is there.",
+        rewrite(function, {whole: cst.parse_expression(chosen)}),
+    )
+
+
 def _is_not(node: cst.CSTNode | None) -> bool:
     return isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
 

@@ -53,13 +53,9 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
     call to eager mode."""
     if not isinstance(node, cst.Call):
         return ()
+    if elsewhere := _decided_elsewhere(function, node):
+        return elsewhere
     kind = guess(function)
-    if _before_an_error(function, node):
-        return (told("Leave it: what runs there ends in an error, and no graph goes on from it"),)
-    if _values_decide(function, node):
-        return (told("Mend the branch around it first: that ends the graph before this is reached"),)
-    if _number_decides(function, node):
-        return (told("Mend what reads the number first, of which the branch around it asks"),)
     if _is_for_debugging(function, node):
         return (
             told(
@@ -77,6 +73,24 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
         keep_logging(function, node),
         only_in_eager(function, node),
     )
+
+
+def _decided_elsewhere(function: FunctionCode, node: cst.Call) -> tuple[Fix, ...]:
+    """What is told of a message that no graph gets to, or goes on from."""
+    if _before_an_error(function, node):
+        return (told("Leave it: what runs there ends in an error, and no graph goes on from it"),)
+    if _values_decide(function, node):
+        return (told("Mend the branch around it first: that ends the graph before this is reached"),)
+    if _number_decides(function, node):
+        return (told("Mend what reads the number first, of which the branch around it asks"),)
+    return ()
+
+
+def in_eager_alone(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
+    """What fits of a message that another library's logger writes: no setting of Dynamo's leaves that out."""
+    if not isinstance(node, cst.Call):
+        return ()
+    return _decided_elsewhere(function, node) or accepted(only_in_eager(function, node))
 
 
 def _before_an_error(function: FunctionCode, node: cst.Call) -> bool:
@@ -346,9 +360,14 @@ def _heard(function: FunctionCode, node: cst.Call) -> set[str | None]:
 def _logs(function: FunctionCode, node: cst.Call) -> bool:
     """Whether the call logs or warns."""
     heard = _heard(function, node)
-    return "warnings.warn" in heard or any(
-        name is not None and name.startswith("logging.") and name.rpartition(".")[2] in _LEVELS
-        for name in heard
+    told = any("says" in op.details for op in function.ops_at(node))  # by a logger of another library
+    return (
+        told
+        or "warnings.warn" in heard
+        or any(
+            name is not None and name.startswith("logging.") and name.rpartition(".")[2] in _LEVELS
+            for name in heard
+        )
     )
 
 

@@ -6,6 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import guess, has_no_gradient
+from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -19,9 +20,21 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name
 
+WITHOUT = (
+    "Leave `Variable` out: what weights have a part in has its gradient without it; of what a gradient is asked "
+    "(`torch.autograd.grad(y, x)`), say `x.requires_grad_()` before the compiled code runs, and pass it in"
+)
+
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
-    """The one repair, where the node wraps a tensor."""
+    """The one repair, where the node wraps a tensor; what to do by hand where that is to require a gradient."""
+    wraps = isinstance(node, cst.Call) and qualified(function, node.func) == "torch.autograd.Variable"
+    asks = wraps and any(
+        is_name(arg.keyword, "requires_grad") and not is_name(arg.value, "False")
+        for arg in cst.ensure_type(node, cst.Call).args
+    )
+    if asks:
+        return (told(WITHOUT),)
     return accepted(detached(function, node))
 
 

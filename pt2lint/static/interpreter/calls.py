@@ -174,7 +174,7 @@ class Calls:
             return self.at.objects.construct(func.info, args, kwargs, node, frame, spread)
         if isinstance(func, Union):
             parts = [o for o in func.options if is_none(o) is not True and o is not UNKNOWN]
-            if any(isinstance(o, Instance) and o.cls is not None for o in parts):
+            if any(isinstance(o, Instance) and not self._is_scripted(o) for o in parts):
                 # `script(net) if scripts else net`: who compiles it may well leave that out.
                 parts = [o for o in parts if not self._is_scripted(o)]
             if kwargs:
@@ -444,11 +444,12 @@ class Calls:
         """Note a call of which a model says that Dynamo ends the graph there."""
         if entry.breaks:
             why, _, until = entry.breaks.partition("\t")
-            self._note_break(why, until, node, frame)
+            self._note_break(why, until, node, frame, says="says" in entry.roles)
 
-    def _note_break(self, why: str, until: str, node: Any, frame: Frame) -> None:
+    def _note_break(self, why: str, until: str, node: Any, frame: Frame, says: bool = False) -> None:
         if self.at.notebook.listens("call breaking", frame):
-            self.at.notebook.note(node, "call breaking", frame, details={"why": why, "until": until})
+            details = {"why": why, "until": until, **({"says": "yes"} if says else {})}
+            self.at.notebook.note(node, "call breaking", frame, details=details)
 
     def is_own(self, frame: Frame) -> bool:
         """Whether a method of a module runs."""
