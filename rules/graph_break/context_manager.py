@@ -26,8 +26,8 @@ class ContextManager(GraphBreak):
     """A context manager that Dynamo does not know is entered in compiled code.
 
     ## What happens
-    Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole
-    function (GB0142; GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`; GB8977 for loguru's `catch`). It traces
+    Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole function (GB0142;
+    GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`; GB8977 for loguru's `catch`). It traces
     `torch.no_grad`, `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and your own
     classes where the compiled code makes the manager. Of managers that were made before, in an attribute or a global
     (`with self.manager:`), it traces `torch.autocast`, `contextlib.nullcontext` and the profiler's, but neither your

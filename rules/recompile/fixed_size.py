@@ -17,6 +17,10 @@ UNROLLED = {
     "text": "it is written into a text",
     "kept": "the function keeps it as one",
 }
+LEAVE = (
+    'Leave the text to code that is not compiled; where it is only returned, `"{:02d}".format(n)` makes it when '
+    "somebody asks for it"
+)
 
 
 class FixedSize(Rule):
@@ -34,7 +38,9 @@ class FixedSize(Rule):
     A test of a size that `F.scaled_dot_product_attention` is given (`is_causal=n > 1`) is a symbol, too, once sizes
     have changed, and the function takes none: from then on the graph ends there (GB0112). `True if n > 1 else False`
     decides while tracing. So it is with a text that is made of a size by `str(n)` or `"%d" % n`: Dynamo
-    writes no symbol, and the graph ends there (GB0059, GB0088).
+    writes no symbol, and the graph ends there (GB0059, GB0088). An f-string that formats one as a number
+    (`f"layer{n:02d}"`) fails with an internal error (`InternalTorchDynamoError`: Unknown format code 'd') at the second
+    size, where the text is returned, compared or names something.
 
     A note, as nothing here says that the size changes. Compute with the whole tensor instead, leave strings to code
     that is not compiled, pad in any case, and ask for what is empty where the function is called.
@@ -72,7 +78,9 @@ class FixedSize(Rule):
     Measured over 11 sizes: 8 recompilations, and then eager, for a loop on torch 2.6, 2.9, 2.13 and 2.15, and for
     lists and strings on 2.13; there 2 for a size that is a multiple of 4 or not, or that is 0 or not. With
     `dynamic=True` no fewer. For a size that is given to `np.sqrt`, `np.log`, `np.prod`, `np.maximum` and 51 more
-    functions of NumPy's, at each place of a number, the same on all four torches, with `dynamic=True` too.
+    functions of NumPy's, at each place of a number, the same on all four torches, with `dynamic=True` too. A size
+    that an f-string formats as a number: fails on all four; `"{:02d}".format(n)` costs one recompilation where it
+    is returned.
     """
 
     code = "PTR230"
@@ -95,6 +103,12 @@ class FixedSize(Rule):
                 f"{self.quote(node)} makes the size of `{size}` a constant, as {UNROLLED[how]}: each other size is "
                 "compiled again, up to the limit of 8"
             )
+        elif how == "formatted":
+            what = (
+                f"{self.quote(node)} formats the size of `{size}` as a number: once the size has changed it is a "
+                "symbol, and making the text fails with an internal error of Dynamo"
+            )
+            fixes = [told(LEAVE)]
         elif how == "flag":
             what = (
                 f"{self.quote(node)} is a symbol once sizes of `{size}` have changed, which the function does not "
@@ -114,4 +128,4 @@ class FixedSize(Rule):
                 f"{self.quote(node)} decides what is compiled: where it comes out otherwise, for another size of "
                 f"`{size}`, it is compiled once more"
             )
-        self.report(node, op, what, fixes=fixes)
+        self.report(node, op, what, fixes=fixes, severity="warning" if how == "formatted" else None)

@@ -53,3 +53,33 @@ def test_a_text_of_a_size_ends_the_graph(text: str, tmp_path: Path) -> None:
         ended = True
     assert ended is (text in ENDS)
     assert len(told) == ended, told
+
+
+FORMATTED = [  # what is returned, whether it fails once the size is a symbol
+    ("x, f'{n:03d}'", True),
+    ("{f'n={n // 2:d}': x}", True),
+    ("x * TABLE[f'{n:02d}']", True),
+    ("x * (2 if f'{x.shape[0]:02d}' == '04' else 3)", True),
+    ("x, '{:03d}'.format(n)", False),
+    ("x, f'{n:>5}'", False),
+    ("x, f'{x.dim():03d}'", False),
+    ("helped(x, f'{n:03d}')", False),
+]
+
+
+@pytest.mark.parametrize(("returned", "fails"), FORMATTED)
+def test_a_size_that_is_formatted_as_a_number_fails(returned: str, fails: bool) -> None:
+    source = CODE.replace("fullgraph=True, ", "").replace("x + len({text})", returned)
+    source = source.replace(
+        "\n\n", "\n\nTABLE = {'04': 2.0}\n\ndef helped(x, text):\n    return x * 2\n\n", 1
+    )
+    found = lint(["f.py"], Settings(target_torch=(2, 13)), {"f.py": source}).findings
+    assert any(f.code == "PTR230" and "formats the size" in f.message for f in found) is fails
+    torch._dynamo.reset()
+    names: dict[str, object] = {}
+    exec(compile(ast.parse(source), "f.py", "exec"), names)
+    if fails:
+        with pytest.raises(torch._dynamo.exc.InternalTorchDynamoError):
+            names["f"](torch.ones(4, 3))  # type: ignore[operator]
+    else:
+        names["f"](torch.ones(4, 3))  # type: ignore[operator]

@@ -86,8 +86,8 @@ class ChangingState:
             self.at.notebook.note(target, "change global", frame)
 
     def counted(self, target: ast.Attribute, env: Env, frame: Frame) -> None:
-        """`self.step += 1`, where whoever made the object gave it the step, and something takes that which takes numbers
-        alone, and decides by it what is compiled: `np.power(self.step, -0.5)`, `range(self.step)`."""
+        """`self.step += 1`, where whoever made the object gave it the step, and what takes numbers alone makes of it
+        what is compiled: `np.power(self.step, -0.5)`, `range(self.step)`."""
         owner = self.at.expressions.quietly(target.value, env, frame)
         if not isinstance(owner, Instance) or owner.cls is None or self.at.classes.is_module(owner.cls):
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import FunctionNode, is_range, last_word, parameters_in, parts, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, is_range, last_word, parameters_in, parts, walk
 from pt2lint.static.values import Ext, Func, Instance, Tensor, Value, options
 
 if TYPE_CHECKING:
@@ -55,14 +55,27 @@ class FixedSizes:
                     if isinstance(one, ast.List) and (size := _size(other, definition, given)):
                         self.note(part, callee, "length", size)
             elif isinstance(part, ast.JoinedStr) and not _is_printed(statement):
-                self.written(part, definition, given, callee)
+                self.written(part, definition, given, callee, statement)
             elif isinstance(part, ast.Call):
                 self.kept(part, func, given, callee)
 
-    def written(self, text: ast.JoinedStr, definition: FunctionNode, given: set[str], frame: Frame) -> None:
-        sizes = [_size(p.value, definition, given) for p in text.values if isinstance(p, ast.FormattedValue)]
-        if size := next(filter(None, sizes), ""):
-            self.note(text, frame, "text", size)
+    def written(
+        self,
+        text: ast.JoinedStr,
+        definition: FunctionNode,
+        given: set[str],
+        frame: Frame,
+        statement: ast.stmt | None = None,
+    ) -> None:
+        shown = [part for part in text.values if isinstance(part, ast.FormattedValue)]
+        sizes = [(part, size) for part in shown if (size := _size(part.value, definition, given))]
+        wanted = statement is not None and _is_wanted(text, statement)
+        for part, size in sizes:
+            if wanted and _is_format_of_numbers(part):
+                self.note(text, frame, "formatted", size)
+                return
+        if sizes:
+            self.note(text, frame, "text", sizes[0][1])
 
     def kept(self, call: ast.Call, func: Func, given: set[str], frame: Frame) -> None:
         """`avg_pool2d(x, x.shape[-1])`: a function of torch keeps the number as a constant."""
@@ -168,6 +181,32 @@ def _in_any_case(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _in_any_case(statement.body)
         elif isinstance(statement, (ast.If, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)):
             yield statement
+
+
+def _is_wanted(text: ast.expr, statement: ast.stmt) -> bool:
+    """Whether the text has to be made there: it is returned, names something or is compared. What only a function gets,
+    or a name stands for, may be left."""
+    for part in walk(statement):
+        asked: list[ast.expr | None] = []
+        if isinstance(part, ast.Subscript):
+            asked = [part.slice]
+        elif isinstance(part, ast.Dict):
+            asked = [*part.keys]
+        elif isinstance(part, ast.Compare):
+            asked = [part.left, *part.comparators]
+        elif isinstance(part, ast.Call) and is_name(part.func, "getattr"):
+            asked = [*part.args[1:2]]
+        if text in asked:
+            return True
+    returned = statement.value if isinstance(statement, ast.Return) else None
+    held = returned.elts if isinstance(returned, (ast.Tuple, ast.List)) else [returned]
+    return text in (returned.values if isinstance(returned, ast.Dict) else held)
+
+
+def _is_format_of_numbers(part: ast.FormattedValue) -> bool:
+    """`{n:03d}`: a format that a number alone has."""
+    last = part.format_spec.values[-1] if isinstance(part.format_spec, ast.JoinedStr) else None
+    return isinstance(last, ast.Constant) and str(last.value)[-1] in "dfFeEgG%"
 
 
 def _is_printed(statement: ast.stmt) -> bool:
