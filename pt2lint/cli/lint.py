@@ -189,8 +189,8 @@ def _steps_to_name(configs: Configs, paths: Sequence[str], checked: Checked) -> 
     named = ",".join(["modules", *steps[:NAMED]])
     more = f", of {len(steps)} that there are," if len(steps) > NAMED else ""
     return [
-        "no torch.compile here: the forward of each module was read, as if somebody compiled it; to read"
-        f" {'training steps' if steps[1:] else 'a training step'}{more} too: --roots {named}"
+        "no torch.compile here: the forward of each module was read, as if somebody compiled it, and what trains"
+        f" for notes; to hold {'training steps' if steps[1:] else 'a training step'}{more} to it too: --roots {named}"
     ]
 
 

@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING
 from pt2lint.static.interpreter import left_out
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guards import HOOKED, UNCALLED, Guard
+from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions
-from pt2lint.static.source.nodes import SIMPLE, FunctionNode, own_name, parts, walk
-from pt2lint.static.values import UNKNOWN, Class, Dict, Func, Instance, Seq, Value, Wrapped, options
+from pt2lint.static.source.nodes import (
+    SIMPLE,
+    FunctionNode,
+    called,
+    is_name,
+    own_name,
+    parameters_in,
+    parts,
+    walk,
+)
+from pt2lint.static.values import UNKNOWN, Class, Dict, Ext, Func, Instance, Seq, Value, Wrapped, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpret import Interpreter
@@ -28,11 +38,13 @@ class Uncalled:
         self._interpreter, self.at = interpreter, interpreter.at
 
     def run(self, module: Module) -> None:
-        """Hooks, and in a package functions that are given tensors, callable objects and the steps of optimizers."""
+        """Hooks, functions that are given tensors, train or evaluate, callable objects and the steps of optimizers. A
+        script that compiles something has chosen what."""
         self.at.calls.roots.beside = True
         try:
             self._run_hooks(module)
-            if module.in_package:
+            text = module.asked("matches", self.at.models.mentions)
+            if module.in_package or not self.at.models.mentions_compiling(text, module.imports):
                 self._run_offered(module)
         finally:
             self.at.calls.roots.beside = False
@@ -120,6 +132,7 @@ class Uncalled:
     def _run_offered(self, module: Module) -> None:
         beside = (Guard("", UNCALLED),)
         disabled: list[Func] = []
+        training: list[Func] = []
         handed_on = {
             given.id
             for statement in module.tree.body
@@ -138,15 +151,20 @@ class Uncalled:
                     disabled.append(own)
             elif isinstance(value, Func) and self._is_offered(own := Func(node, module)):
                 self.at.calls.roots.root(own, None, beside)
-            elif isinstance(value, Func) and not self._is_traced(own := Func(node, module)):
+            elif isinstance(value, Func) and self._trains(own):
+                training.append(own)
+            elif isinstance(value, Func) and not self._is_traced(own):
                 for made in self._made_by(own):
                     self.at.calls.roots.root(made, None, beside)
         for cls in self._interpreter.classes_of(module):
-            self._run_methods_offered(cls, disabled)
+            self._run_methods_offered(cls, disabled, training)
+        for own in training:  # what it calls and is offered by itself says more of what it is given
+            if not self._is_traced(own):
+                self.at.calls.roots.root(own, None, beside)
         for own in disabled:  # after all that may call them
             left_out.tell(self.at, own, beside)
 
-    def _run_methods_offered(self, cls: ClassInfo, disabled: list[Func]) -> None:
+    def _run_methods_offered(self, cls: ClassInfo, disabled: list[Func], training: list[Func]) -> None:
         beside = (Guard("", UNCALLED),)
         steps = any(self.at.models.plays(b, "trains") for b in self.at.classes.bases(cls)[1])
         me = self.at.objects.instance(cls)
@@ -170,6 +188,8 @@ class Uncalled:
             surely = (steps and node.name == "step") or self.at.classes.is_differentiable(cls, node)
             if self._is_offered(own, surely):
                 self.at.calls.roots.root(own, None, beside)
+            elif self._trains(own):
+                training.append(own)
 
     def _made_by(self, factory: Func) -> list[Func]:
         """The functions that a function defines and returns, where these are given tensors: who calls it for one, may
@@ -187,7 +207,41 @@ class Uncalled:
     def _is_offered(self, value: Func, surely: bool = False) -> bool:
         if self._is_traced(value) or isinstance(value.node, ast.Lambda):
             return False
-        return surely or self.takes_tensors(value)
+        # What a script does not compile runs as it is.
+        return surely or (value.module.in_package and self.takes_tensors(value))
+
+    def _trains(self, value: Func) -> bool:
+        """Whether a function computes gradients, or in a script runs a model without, as an evaluation does. Packages
+        have many of these, of which their users compile the models."""
+        if isinstance(value.node, ast.Lambda):
+            return False
+        words, models = called(value.node), self.at.models
+        gradless = words & models.last_words("without gradients") and not value.module.in_package
+        trains = words & models.last_words("computes gradients") or (gradless and self._runs_model(value))
+        return bool(trains) and not self._is_program(value)
+
+    def _runs_model(self, value: Func) -> bool:
+        """Whether it calls what it is given, what a script has made, its own object or a part of that."""
+        given = {p.arg for p in parameters_in(value.node.args)}
+        own = own_name(value.node)
+        for call in parts(value.node, ast.Call):
+            name = call.func
+            if isinstance(name, ast.Name) and (name.id in given or name.id in value.module.assigned):
+                return True
+            if isinstance(name, ast.Attribute) and own and is_name(name.value, own) and value.defined_in:
+                if self.at.classes.find_method(value.defined_in, name.attr) is None:
+                    return True
+        return False
+
+    def _is_program(self, value: Func) -> bool:
+        """Whether a function makes an optimizer: a whole program, of which somebody compiles a part."""
+        home = Frame(value.module, (1, 1), "")
+        names = (call.func for call in parts(value.node, ast.Call) if dotted(call.func))
+        made = (self.at.expressions.quietly(name, value.env or {}, home) for name in names)
+        return any(
+            isinstance(each, Ext) and each.receiver is None and self.at.models.plays(each.name, "trains")
+            for each in made
+        )
 
     def _is_traced(self, value: Func) -> bool:
         """Whether some root that was run calls it, a model's or one beside the models."""

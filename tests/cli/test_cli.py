@@ -739,8 +739,9 @@ def test_a_program_that_compiles_nothing_is_told_which_training_step_to_name(run
     Path("net.py").write_text(NET)
     Path("train.py").write_text(TRAINER)
     assert run(".").out == (
-        "note: no torch.compile here: the forward of each module was read, as if somebody compiled it; to read a"
-        " training step too: --roots modules,train.py:Trainer.update\nNothing found in 2 files.\n"
+        "note: no torch.compile here: the forward of each module was read, as if somebody compiled it, and what"
+        " trains for notes; to hold a training step to it too: --roots modules,train.py:Trainer.update\n"
+        "Nothing found in 2 files. 3 notes, true but seldom worth acting on: --notes shows them.\n"
     )
     assert "train.py:8:13: PTB166" in run("--roots", "modules,train.py:Trainer.update", ".").out
 

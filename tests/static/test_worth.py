@@ -546,9 +546,82 @@ def test_what_a_package_offers_besides_models(tmp_path: Path, code: str, only: s
     assert notes(tmp_path, code, only) == [UNCALLED]
     script = tmp_path / "script.py"
     script.write_text(HEAD + code)
-    assert lint([str(script)]).findings == []  # what a script does not compile runs as it is
+    told = [f.note for f in lint([str(script)]).findings]
+    assert told == ([UNCALLED] if code == OPTIMIZER else [])  # what a script does not compile runs as it is
     named = Settings(root_names=("elsewhere:step",))
     assert [f for f in lint([str(tmp_path / "package" / "m.py")], named).findings if f.code == only] == []
+
+
+TRAINING = """
+def train(model, loader, optimizer):
+    for x, y in loader:
+        loss = model(x).sub(y).mean()
+        {0}
+        print(loss.item())
+
+def scaled(x: torch.Tensor):
+    return x * x.max().item()
+"""
+BACKWARD, GRADLESS = "loss.backward()", "with torch.no_grad(): model(x)"
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "in_package"),
+    [
+        (TRAINING.format(BACKWARD), {"PTB101", "PTB103", "PTB160"}, {"PTB101", "PTB103", "PTB160"}),
+        (TRAINING.format(GRADLESS), {"PTB101", "PTB103"}, set()),  # each model of a package has some
+        (TRAINING.format("optimizer.step()"), set(), set()),
+        # who writes it has chosen what to compile
+        (f"fast = torch.compile(scaled)\n{TRAINING.format(BACKWARD)}", set(), None),
+        # of a whole program somebody compiles a part
+        (TRAINING.format(f"optimizer = torch.optim.SGD([x])\n        {BACKWARD}"), set(), set()),
+        # what sets up weights trains none
+        (TRAINING.format("with torch.no_grad(): x.zero_()").replace("model(x)", "x"), set(), set()),
+    ],
+)
+def test_what_trains_is_a_note(
+    tmp_path: Path, code: str, told: set[str], in_package: set[str] | None
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    found = [f for f in lint([str(script)]).findings if f.line < 15]
+    assert {f.code for f in found if f.is_graph_break} == told
+    assert {f.note for f in found if f.is_graph_break} <= {UNCALLED}
+    if in_package is not None:
+        inside = [f for f in _linted(tmp_path, code) if f.is_graph_break and "train" in f.flow[0].message]
+        assert {f.code for f in inside} == in_package
+
+
+def test_what_trains_changes_nothing_of_what_else_is_told(tmp_path: Path) -> None:
+    code = """
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor):
+        print(x)
+        return x * 2
+
+def train(net, loader):
+    for x in loader:
+        net(x).sum().backward()
+
+def test(net, loader):
+    with torch.no_grad():
+        for x in loader:
+            net(x)
+
+if __name__ == "__main__":
+    net = Net()
+    loader = torch.utils.data.DataLoader([torch.ones(2)], drop_last=True)
+    train(net, loader)
+    test(net, loader)
+"""
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    found = lint([str(script)]).findings
+    ways = [f for f in found if f.code == "PTR222"]
+    assert [(f.note, "without gradients, and with them" in f.message) for f in ways] == [("", True)]
+    assert [(f.severity, f.flow[0].message) for f in found if f.code == "PTB101"] == [
+        ("warning", "`Net.forward` is compiled")
+    ]
 
 
 def test_what_only_uncalled_code_gives_is_no_models_break(tmp_path: Path) -> None:

@@ -196,8 +196,8 @@ class Ways:
         self.met(func, env, node, frame)
 
     def met(self, callee: Value, env: Env, node: Any, frame: Frame, presumed: bool = False) -> None:
-        if not isinstance(node, ast.Call):
-            return
+        if not isinstance(node, ast.Call) or self.at.calls.roots.beside:
+            return  # what is compiled as a whole only if somebody does so calls nothing that is compiled by itself
         definition = self.key(callee, node.func, frame)
         if isinstance(definition, ast.Lambda):
             return
