@@ -230,10 +230,8 @@ class _Reader:
         texts = [source(self.function, one) for one in asked]
         for at, (one, side) in enumerate(zip(asked, sides, strict=True)):
             if one is not side and (drawn := _one_draw(self.function, one)):
-                texts[at], self.exact = (
-                    drawn,
-                    False,
-                )  # no one asks in which precision a random number is compared
+                # No one asks in which precision a random number is compared.
+                texts[at], self.exact = drawn, False
                 continue
             if _one_element(self.function, one):
                 # Without dimensions it selects between tensors of any shape, and of any device.

@@ -244,7 +244,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
             f"`torch._assert_async({_cut(_in_tensors(function, node))})`"
         )
-    elif isinstance(tested, cst.If) and _only_raises(tested):
+    elif isinstance(tested, cst.If) and _only_raises(tested) and not _may_be_array(function, node):
         bad = f": `torch._assert_async({_opposite(function, node)})`" if tested.test is node else ""
         yield told(
             "Check it before the compiled code runs; or where it is compiled with `torch._assert_async`, which stays "
@@ -346,6 +346,11 @@ def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
         and isinstance(returns, cst.Return)
         and returns.value is None
     )
+
+
+def _may_be_array(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether eager mode may have an array of NumPy's there, of which torch asserts nothing."""
+    return any(op.detail("array") for op in function.ops_at(node))
 
 
 def _only_raises(tested: cst.If) -> bool:
