@@ -137,6 +137,7 @@ ROLES = {
     "group of processes": "a class: several processes that work together",
     "starts threads": "has a thread of its own run what it is given, or is a class whose `run` is run so",
     "threads": "makes a thread, or what several threads share: a lock, a queue",
+    "tells a tensor where called": "one of these that is a method: an image's `size` is a pair of numbers",
     "tells a tensor of arguments alone": "one of these that other libraries' objects have too",
     "takes a mask": "a method, or a function, whose last argument but one is a mask",
     "chooses by a mask": "a method, or a function, whose first argument is a mask",

@@ -19,13 +19,13 @@ ANSWERS = frozenset(
 REDUCES = tuple("sum max min prod amax amin mean std var norm median cumsum".split())
 # Attributes that tensors share with what else is passed around in models tell nothing.
 COMMON = frozenset(
-    "device dtype type names name data T H item numpy tolist grad is_cuda half absolute".split()
+    "device dtype type names name data T H item numpy tolist grad is_cuda half absolute resize".split()
 )
 # What modules, distributions, meshes of devices and images have too: what a function is given in place of a tensor is
 # seldom one of these, what it gets from elsewhere often is.
 SHARED = frozenset(
     "apply_ bfloat16 cpu cuda dim double expand float half int long mean median mode ndim norm permute random_ "
-    "requires_grad requires_grad_ resize reshape shape share_memory_ size sort std sum t to transpose unique var "
+    "requires_grad requires_grad_ reshape shape share_memory_ size sort std sum t to transpose unique var "
     "where xpu round rotate tile trace view is_leaf is_meta layout nbytes storage strides stride chunk split".split()
 )
 # torch.FloatTensor and its kin, as constructors and in annotations.
@@ -142,6 +142,7 @@ LIBRARY = Library(
         "detaches": ("torch.Tensor.detach", "torch.Tensor.detach_"),
         "set of tensors alone": ("torch.Tensor.requires_grad",),
         "tells a tensor": telling(),
+        "tells a tensor where called": tuple(n for n in telling() if n in table().returns),
         "takes a mask": ("torch.Tensor.masked_fill", "torch.Tensor.masked_fill_"),
         "chooses by a mask": ("torch.Tensor.where",),
         "takes places": ("torch.Tensor.gather", "torch.Tensor.index_select", "torch.Tensor.take"),

@@ -592,6 +592,36 @@ def test_what_trains_is_a_note(
         assert {f.code for f in inside} == in_package
 
 
+def test_what_trains_is_not_to_be_disabled(tmp_path: Path) -> None:
+    code = """
+def train(model, loader: torch.utils.data.DataLoader):
+    logs = {}
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        logs["loss"] = loss.detach().cpu().numpy().item()
+    return logs
+"""
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    offered = [fix.description for f in lint([str(script)]).findings for fix in f.fixes]
+    assert not any("run `train` outside" in each for each in offered)
+    assert any("`loss.detach().cpu().detach()`" in each for each in offered)  # an array has no `detach`
+
+
+@pytest.mark.parametrize(("asked", "told"), [("size", []), ("size()", ["PTB186"])])
+def test_the_size_of_an_image_is_no_method(tmp_path: Path, asked: str, told: list[str]) -> None:
+    code = f"""
+@torch.compile
+def wide(picture):
+    w, h = picture.{asked}
+    return picture.resize((w * 2, h))
+"""
+    script = tmp_path / "script.py"
+    script.write_text(HEAD + code)
+    assert [f.code for f in lint([str(script)]).findings if f.severity != "note"] == told
+
+
 def test_what_trains_changes_nothing_of_what_else_is_told(tmp_path: Path) -> None:
     code = """
 class Net(nn.Module):

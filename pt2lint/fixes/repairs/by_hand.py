@@ -232,7 +232,7 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
         )
     if not named or read is None:
         return ""
-    text = _short(function, read)
+    text = _short(function, read).removesuffix(".numpy()")
     return text if text.endswith((".detach()", "...")) else f"{text}.detach()"
 
 

@@ -32,6 +32,8 @@ MODES = (
 )
 # What says something of a function to the old compiler alone.
 _NOTHING = ("torch.jit.ignore", "torch.jit.unused", "torch.jit.export")
+# What a whole training does, which nothing that is compiled calls.
+_TRAINS = ("call torch.Tensor.backward", "iterate torch.utils.data.DataLoader")
 _ROOTS = ("forward", "__call__", "main", "training_step", "__init__")
 
 
@@ -54,6 +56,8 @@ def decorate(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     compiled = any(len(op.flow) == 1 and not op.rare for op in function.ops_at(node))
     if compiled or owner.name.value in _ROOTS or owner.name.value in file_of(function).compiled_names:
         return Refusal(f"`{owner.name.value}` is where compiling starts: all of it would be left out")
+    if any(op.name in _TRAINS and len(op.flow) == 1 for op in function.ops):
+        return Refusal(f"`{owner.name.value}` trains, and nothing here that is compiled calls it")
     for name in _decorators(function, owner):
         # Below these, nearest to the function, it says of the function alone what it says without them.
         if name not in ("", "staticmethod", "classmethod", *_NOTHING) and not name.startswith(MODES):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.static.interpreter.frame import Frame, title
@@ -62,6 +63,7 @@ class Usage:
     def __init__(self, at: Context) -> None:
         self.at = at
         self.telling = at.models.last_words("tells a tensor")
+        self._methods = at.models.last_words("tells a tensor where called")
         self._shared = at.models.last_words("tells a tensor of arguments alone")
         self._sized = at.models.last_words("takes sizes alone")
         self._keywords = at.models.last_words("tells a tensor as keyword")
@@ -98,12 +100,13 @@ class Usage:
                 )
         return UNKNOWN
 
-    def _locals_of(self, node: ast.AST) -> _Locals:
+    def _locals_of(self, node: FunctionNode | ast.Lambda) -> _Locals:
         found = _Locals({}, {}, set())
+        called = {call.func for call in parts(node, ast.Call)}
         by_type = self.at.models.last_words("decides by type")
         for n in walk(node):
             if n.__class__ in _SHAPES:
-                told = self._told_by_shape(n)
+                told = self._told_by_shape(n, called)
                 method = n.attr if isinstance(n, ast.Attribute) else ""
                 if told is not None and (
                     method not in self._shared or not isinstance(getattr(n, "value", None), ast.Name)
@@ -147,9 +150,12 @@ class Usage:
         text = isinstance(first, ast.JoinedStr) or says_text(first)
         return callee.value.id if text and callee.attr not in self._moves else ""
 
-    def _told_by_shape(self, node: ast.AST) -> Use | None:
-        """The name that an expression uses as only a tensor can be used, by its form."""
+    def _told_by_shape(self, node: ast.AST, called: Set[ast.expr]) -> Use | None:
+        """The name that an expression uses as only a tensor can be used, by its form; `called` is what the function
+        calls."""
         if isinstance(node, ast.Attribute) and node.attr in self.telling:
+            if node.attr in self._methods and node not in called:
+                return None
             if isinstance(node.value, ast.Name):
                 return Use(node.value.id, node.lineno, f"is used as a tensor: `.{node.attr}`")
             name = _computed_of(node.value)
@@ -257,6 +263,7 @@ class Usage:
         several = {p.arg for p in parameters if self.at.types.is_of_untraced(p.annotation, frame)}
         me = own_name(node) if func.defined_in is not None else ""
         by_type = self.at.models.last_words("decides by type")
+        called = {call.func for call in parts(node, ast.Call)}
 
         def add(told: Use | None) -> None:
             if told is not None and told.name in names:
@@ -270,7 +277,7 @@ class Usage:
             elif n.__class__ in _SHAPES:
                 # What an object is made of may be a module, which has `to(device)` and the like too.
                 if node.name != "__init__" or getattr(n, "attr", "") not in self._moves:
-                    add(self._told_by_shape(n))
+                    add(self._told_by_shape(n, called))
             elif isinstance(n, ast.If | ast.IfExp):
                 add(self._told_by_stand_in(n, frame))
             elif isinstance(n, ast.Call):
