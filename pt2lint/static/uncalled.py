@@ -233,15 +233,17 @@ class Uncalled:
                     return True
         return False
 
-    def _is_program(self, value: Func) -> bool:
-        """Whether a function makes an optimizer: a whole program, of which somebody compiles a part."""
+    def _is_program(self, value: Func, inner: bool = False) -> bool:
+        """Whether a function makes an optimizer, or has another one of the project make it: a whole program, of which
+        somebody compiles a part."""
         home = Frame(value.module, (1, 1), "")
         names = (call.func for call in parts(value.node, ast.Call) if dotted(call.func))
-        made = (self.at.expressions.quietly(name, value.env or {}, home) for name in names)
-        return any(
-            isinstance(each, Ext) and each.receiver is None and self.at.models.plays(each.name, "trains")
-            for each in made
-        )
+        for each in (self.at.expressions.quietly(name, value.env or {}, home) for name in names):
+            if isinstance(each, Ext) and each.receiver is None and self.at.models.plays(each.name, "trains"):
+                return True
+            if isinstance(each, Func) and not inner and self._is_program(each, inner=True):
+                return True
+        return False
 
     def _is_traced(self, value: Func) -> bool:
         """Whether some root that was run calls it, a model's or one beside the models."""

@@ -575,6 +575,12 @@ BACKWARD, GRADLESS = "loss.backward()", "with torch.no_grad(): model(x)"
         (f"fast = torch.compile(scaled)\n{TRAINING.format(BACKWARD)}", set(), None),
         # of a whole program somebody compiles a part
         (TRAINING.format(f"optimizer = torch.optim.SGD([x])\n        {BACKWARD}"), set(), set()),
+        (
+            "def made(x):\n    return torch.optim.SGD([x])\n"
+            + TRAINING.format(f"optimizer = made(x)\n        {BACKWARD}"),
+            set(),
+            set(),
+        ),
         # what sets up weights trains none
         (TRAINING.format("with torch.no_grad(): x.zero_()").replace("model(x)", "x"), set(), set()),
     ],
