@@ -7,6 +7,12 @@ from pt2lint.rule import GraphBreak
 
 LOADER = "torch.utils.data.DataLoader"
 OF_LOADER = tuple(f"call builtins.{name}" for name in ("enumerate", "zip", "iter", "next", "len", "list"))
+SAYS = {  # else batches are drawn
+    "call builtins.len": "{code} asks a data loader or a dataset for its length in compiled code",
+    f"call {LOADER}": "{code} makes a data loader in compiled code",
+    "call torch.utils.data.random_split": "{code} splits a dataset in compiled code",
+    "call torch.utils.data.default_collate": "{code} makes a batch in compiled code",
+}
 DATASETS = frozenset(
     f"torch.utils.data.{name}" for name in ("DataLoader", "TensorDataset", "Subset", "ConcatDataset")
 )
@@ -101,7 +107,8 @@ class DataLoaderUse(GraphBreak):
             says = f"{{code}} {does} a sampler in compiled code"
             self.breaks(node, op, says, SAMPLED)
             return
-        self.breaks(node, op, self.says, f"{op.name} of {LOADER}" if op.name in OF_LOADER else "")
+        says = SAYS.get(op.name, self.says)
+        self.breaks(node, op, says, f"{op.name} of {LOADER}" if op.name in OF_LOADER else "")
 
     @classmethod
     def accepts(cls, op: Op) -> bool:

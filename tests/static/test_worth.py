@@ -615,6 +615,22 @@ def train(model, loader: torch.utils.data.DataLoader):
     assert any("`loss.detach().cpu().detach()`" in each for each in offered)  # an array has no `detach`
 
 
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("len(loader)", "asks a data loader or a dataset for its length"),
+        ("torch.utils.data.DataLoader([x])", "makes a data loader"),
+        ("[*enumerate(loader)]", "draws from a data loader"),
+    ],
+)
+def test_what_is_done_with_a_data_loader(tmp_path: Path, code: str, says: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"{HEAD}\n@torch.compile\ndef f(x, loader: torch.utils.data.DataLoader):\n    return {code}\n"
+    )
+    assert [says in f.message for f in lint([str(script)]).findings if f.code == "PTB188"] == [True]
+
+
 @pytest.mark.parametrize(("asked", "told"), [("size", []), ("size()", ["PTB186"])])
 def test_the_size_of_an_image_is_no_method(tmp_path: Path, asked: str, told: list[str]) -> None:
     code = f"""
