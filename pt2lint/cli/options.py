@@ -213,7 +213,8 @@ def _add_report(add: Callable[..., Any]) -> None:
     add(
         "--notes",
         action="store_true",
-        help="tell notes in full (true but seldom worth acting on: once, off by default, meant); --fix mends them too",
+        help="tell notes in full (true but seldom worth acting on: once, off by default, meant); --fix then mends "
+        "them too, but in code that no model calls",
     )
     add(
         "--fail-on",

@@ -133,7 +133,7 @@ def kept() -> Iterator[None]:
 
 def fork(
     command: list[str], specification: str, results: int, errors: int, folder: str | None,
-    environment: Mapping[str, str], mark: str, waiting: Callable[[], bool], loads: Sequence[str] = (),
+    environment: Mapping[str, str], mark: str, waiting: Callable[[], bool], loads: Sequence[str],
 ) -> Forked | None:  # fmt: skip
     """A child that does what `command + [specification, results]` would; None where it has to be started by itself.
 
