@@ -162,9 +162,8 @@ NOT_HERE = {
     *(f"call {name}" for name in SAMPLERS),  # as well; gone over, most are measured
     *(f"iterate torch.utils.data.{name}Sampler" for name in ("Distributed", "SubsetRandom")),
     "call untraced",  # of libraries that are not installed where the tables are measured
-    *(
-        f"with loguru.logger.{name}" for name in ("catch", "contextualize")
-    ),  # as well: with loguru 0.7, on all versions
+    # As well: with loguru 0.7, on all versions.
+    *(f"with loguru.logger.{name}" for name in ("catch", "contextualize")),
     "decorate with loguru.logger.catch",
 }
 

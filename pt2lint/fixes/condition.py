@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from pt2lint.finding import Edit
-from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.kinds import Kind, may_be_array, words
 from pt2lint.fixes.purity import callee, costly, effect, number
 from pt2lint.fixes.rewrite import (
     Refused,
@@ -68,7 +68,7 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     if not dynamic:
         raise Refused("no part of the test is known to be a tensor")
     # Where the interpreter was asked, what it does not know may be no tensor: the text that is made would not work.
-    asked = function.kinds is not None or any(op.detail("array") for op in function.ops_at(test))
+    asked = function.kinds is not None or may_be_array(function, test)
     if len(parts) == 1 and not _is_tensor(function, test, kind) and (asked or kind(test) != "unknown"):
         raise Refused("the test is plain Python, or not known to be a tensor")
     reader = _Reader(function, kind)
@@ -328,6 +328,15 @@ def _one_element(function: FunctionCode, node: cst.BaseExpression, depth: int = 
         return isinstance(first, cst.List) and len(first.elements) == 1
     sizes = source(function, first).replace(" ", "")
     return sizes in ("(1,)", "[1]") or (sizes == "1" and not more)
+
+
+def any_set(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The `m` of `m.any()` and `torch.any(m)`."""
+    if not isinstance(test, cst.Call) or callee(test) != "any":
+        return None
+    if qualified(function, test.func) == "torch.any" and len(test.args) == 1:
+        return test.args[0].value
+    return test.func.value if isinstance(test.func, cst.Attribute) and not test.args else None
 
 
 def _is_bool(node: cst.BaseExpression, kind: Kind) -> bool:

@@ -276,6 +276,11 @@ def told(function: FunctionCode, node: cst.CSTNode) -> str:
         return ""  # made by a repair: it stands nowhere
 
 
+def may_be_array(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether what was noted there may be of an array of NumPy's in eager mode, which torch's functions do not take."""
+    return any(op.detail("array") for op in function.ops_at(node))
+
+
 def holds_array(function: FunctionCode, node: cst.CSTNode) -> bool:
     """Whether the interpreter says that it may be an array of NumPy's."""
     return any(one.startswith("array") for one in told(function, node).split(" | "))

@@ -84,11 +84,9 @@ def _one_a_place(findings: Sequence[Finding]) -> list[Finding]:
 
 def _is_either(one: Finding, other: Finding) -> bool:
     """Whether what the one takes and the other does not is just the opposite of what the other takes."""
-    both = {*one.when} & {*other.when}
-    alone = {*one.when} - both
-    return one.verdict == other.verdict and any(
-        alone == {text} and _is_otherwise(text, other, [*both]) for text in alone
-    )
+    both = [text for text in one.when if text in other.when]
+    alone = [text for text in one.when if text not in both]
+    return one.verdict == other.verdict and len(alone) == 1 and _is_otherwise(alone[0], other, both)
 
 
 def _covered(

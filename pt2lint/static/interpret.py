@@ -114,9 +114,8 @@ class Interpreter:
                 self.at.calls.roots.root(value, None)
         for name in names:
             self.run_named(module, inside(name, module.name, module.path) or [])
-        text = module.asked("matches", self.at.models.mentions)
         if (
-            self.at.models.mentions_compiling(text, module.imports)
+            self.mentions_compiling(module)
             or self.brings_compiling(module)
             or (roots == "modules" and self.trains(module))
             or any(module.says(f"{name.rpartition('.')[2].rpartition(':')[2]}(") for name in names)
@@ -141,9 +140,7 @@ class Interpreter:
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # told where that file is linted
             taken = {n for n, target in caller.imports.items() if self._is_of(target, module)}
-            text = caller.asked("matches", self.at.models.mentions)
-            compiles = taken and self.at.models.mentions_compiling(text, caller.imports)
-            if compiles or (taken and self.brings_compiling(caller)):
+            if taken and (self.mentions_compiling(caller) or self.brings_compiling(caller)):
                 self.run_outside(caller, taken)
 
     def _is_of(self, target: str, module: Module) -> bool:
@@ -162,6 +159,11 @@ class Interpreter:
             self.at.start_anew()
             self.run_outside(module)
         self.run_callers(module)
+
+    def mentions_compiling(self, module: Module) -> bool:
+        """Whether the file says anything of compiling."""
+        text = module.asked("matches", self.at.models.mentions)
+        return self.at.models.mentions_compiling(text, module.imports)
 
     def brings_compiling(self, module: Module) -> bool:
         """Whether a name that the file imports from the project's own files compiles: `fast = partial(torch.compile)`,

@@ -43,8 +43,7 @@ class Uncalled:
         self.at.calls.roots.beside = True
         try:
             self._run_hooks(module)
-            text = module.asked("matches", self.at.models.mentions)
-            if module.in_package or not self.at.models.mentions_compiling(text, module.imports):
+            if module.in_package or not self._interpreter.mentions_compiling(module):
                 self._run_offered(module)
         finally:
             self.at.calls.roots.beside = False

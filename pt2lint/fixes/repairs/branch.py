@@ -34,8 +34,10 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
     kind = kind or guess(function)
     branch = branch_of(function, node)
     if branch is None:
-        rated = ask_rate_first(function, node, kind) if isinstance(node, cst.BaseExpression) else None
-        return accepted(given_or_default(function, node), *([rated] if rated is not None else []))
+        tried = [given_or_default(function, node)]
+        if isinstance(node, cst.BaseExpression):
+            tried.append(ask_rate_first(function, node, kind))
+        return accepted(*tried)
     present = accepted(asked_for_none(function, node))
     if present:
         return present  # both sides do not run where there is none

@@ -15,6 +15,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around, file_of
+from pt2lint.fixes.kinds import may_be_array
 from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.repairs import known_mask
 from pt2lint.fixes.rewrite import (
@@ -244,7 +245,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
             f"`torch._assert_async({_cut(_in_tensors(function, node))})`"
         )
-    elif isinstance(tested, cst.If) and _only_raises(tested) and not _may_be_array(function, node):
+    elif isinstance(tested, cst.If) and _only_raises(tested) and not may_be_array(function, node):
         bad = f": `torch._assert_async({_opposite(function, node)})`" if tested.test is node else ""
         yield told(
             "Check it before the compiled code runs; or where it is compiled with `torch._assert_async`, which stays "
@@ -280,11 +281,11 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "else leave this function outside of the graph: no graph holds both of two sides whose sizes values decide"
         )
     elif isinstance(tested, cst.If) and _changes_state_alone(function, tested):
+        asked = _cut(_in_tensors(function, node))
         yield told(
-            "Write in either case what is there where the test does not hold: `t.copy_(torch.where({}, new, t))`; or "
-            "return the test, and do this after the call, as with what Python holds".replace(
-                "{}", _cut(_in_tensors(function, node))
-            )
+            "Write in either case what is there where the test does not hold: "
+            f"`t.copy_(torch.where({asked}, new, t))`; or return the test, and do this after the call, as with what "
+            "Python holds"
         )
     elif isinstance(tested, cst.If) and _cuts(tested):
         yield told(
@@ -348,11 +349,6 @@ def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
     )
 
 
-def _may_be_array(function: FunctionCode, node: cst.CSTNode) -> bool:
-    """Whether eager mode may have an array of NumPy's there, of which torch asserts nothing."""
-    return any(op.detail("array") for op in function.ops_at(node))
-
-
 def _only_raises(tested: cst.If) -> bool:
     """Whether all that the test decides is whether an error is raised."""
     raises = len(tested.body.body) == 1 and isinstance(small_of(tested.body.body[0]), cst.Raise)
@@ -368,13 +364,10 @@ def _opposite(function: FunctionCode, node: cst.CSTNode) -> str:
 def _writes_rows(function: FunctionCode, tested: cst.If) -> str:
     """The mask of which a branch asks whether it holds anywhere, and by which it does no more than to write rows of
     what is read later: `if bad.any(): x = x.clone(); x[bad] = 0`; "" where it does anything else."""
-    call, owner = tested.test, enclosing_function(function, tested)
-    if not isinstance(call, cst.Call) or tested.orelse is not None or owner is None:
-        return ""
-    asked = call.args[0].value if len(call.args) == 1 and dotted(call.func) == "torch.any" else None
-    if isinstance(call.func, cst.Attribute) and call.func.attr.value == "any" and not call.args:
-        asked = call.func.value
-    if not isinstance(asked, cst.Name):
+    from pt2lint.fixes.condition import any_set
+
+    asked, owner = any_set(function, tested.test), enclosing_function(function, tested)
+    if not isinstance(asked, cst.Name) or tested.orelse is not None or owner is None:
         return ""
     within, everywhere = ([use.name for use in uses(part)] for part in (tested.body, owner.body))
     written, helpers = set[str](), set[str]()

@@ -19,11 +19,9 @@ def asked_for_none(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     Refused where the function asks for None besides: what is tested then is the value.
     """
     place = node.expression if _is_not(node) else node  # type: ignore[attr-defined]
-    if not isinstance(place, cst.Name | cst.Attribute) or not _may_be_none(function, place):
-        return Refusal("what is tested is not known to be a tensor or None")
+    if (refused := _is_no_question(function, place)) is not None:
+        return refused
     text = source(function, place)
-    if f"{text} is None" in function.text or f"{text} is not None" in function.text:
-        return Refusal(f"whether `{text}` is None is asked elsewhere")
     outer = function.parent(place)
     negated = _is_not(outer)
     asked = f"{text} is None" if negated else f"{text} is not None"
@@ -47,11 +45,11 @@ def given_or_default(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         or isinstance(function.parent(whole), cst.BooleanOperation | cst.UnaryOperation)
     ):
         return Refusal("not what a default follows by `or`")
-    if not isinstance(node, cst.Name) or not _may_be_none(function, node):
-        return Refusal("what is tested is not known to be a tensor or None")
+    if not isinstance(node, cst.Name):
+        return Refusal("what is tested is no name")
+    if (refused := _is_no_question(function, node)) is not None:
+        return refused
     text = node.value
-    if f"{text} is None" in function.text or f"{text} is not None" in function.text:
-        return Refusal(f"whether `{text}` is None is asked elsewhere")
     chosen = f"{text} if {text} is not None else {source(function, whole.right)}"
     if whole.lpar or not isinstance(
         function.parent(whole), cst.Assign | cst.AnnAssign | cst.Arg | cst.Return
@@ -62,6 +60,16 @@ def given_or_default(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         "not about the value: a tensor that is zero then counts as one that is there.",
         rewrite(function, {whole: cst.parse_expression(chosen)}),
     )
+
+
+def _is_no_question(function: FunctionCode, place: cst.CSTNode) -> Refusal | None:
+    """Why a test of it may be no question for None."""
+    if not isinstance(place, cst.Name | cst.Attribute) or not _may_be_none(function, place):
+        return Refusal("what is tested is not known to be a tensor or None")
+    text = source(function, place)
+    if f"{text} is None" in function.text or f"{text} is not None" in function.text:
+        return Refusal(f"whether `{text}` is None is asked elsewhere")
+    return None
 
 
 def _is_not(node: cst.CSTNode | None) -> bool:

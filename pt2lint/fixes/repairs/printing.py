@@ -360,9 +360,9 @@ def _heard(function: FunctionCode, node: cst.Call) -> set[str | None]:
 def _logs(function: FunctionCode, node: cst.Call) -> bool:
     """Whether the call logs or warns."""
     heard = _heard(function, node)
-    told = any("says" in op.details for op in function.ops_at(node))  # by a logger of another library
+    of_another_library = any("says" in op.details for op in function.ops_at(node))
     return (
-        told
+        of_another_library
         or "warnings.warn" in heard
         or any(
             name is not None and name.startswith("logging.") and name.rpartition(".")[2] in _LEVELS

@@ -9,7 +9,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
-from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array
+from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, may_be_array
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
@@ -162,7 +162,7 @@ def _computes(function: FunctionCode, node: cst.CSTNode, depth: int) -> bool:
 def _of_numpy(function: FunctionCode, node: cst.Call, value: cst.BaseExpression) -> bool:
     """Whether the number that is read out of the value there is one of an array: a tensor to Dynamo alone."""
     return (
-        any(op.detail("array") for op in function.ops_at(node))
+        may_be_array(function, node)
         or any(holds_array(function, part) for part in walk(value))
         or _begins_with_numpy(function, value)
     )

@@ -5,7 +5,16 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix, Trait
-from pt2lint.fixes.condition import Condition, and_not, bare, is_scalar, joined, opposite, read_condition
+from pt2lint.fixes.condition import (
+    Condition,
+    and_not,
+    any_set,
+    bare,
+    is_scalar,
+    joined,
+    opposite,
+    read_condition,
+)
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import callee, effect, number
 from pt2lint.fixes.rewrite import (
@@ -68,7 +77,7 @@ def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpre
     trait: Trait = "taken"
     outside = function.parent(tested)
     if isinstance(outside, cst.UnaryOperation) and isinstance(outside.operator, cst.Not):
-        if _any_set(function, tested) is None:
+        if any_set(function, tested) is None:
             return Refusal("the test does not ask whether nothing of a mask is set")
         tested, says, trait = outside, _UNMASKED, "not taken"
     elif not _all_set(function, tested):
@@ -92,7 +101,7 @@ def mask_always(function: FunctionCode, node: cst.If, tested: cst.BaseExpression
     """
     if node.orelse is not None or block_of(function, node) is None or not _stands_plainly(node.test, tested):
         return Refusal("the test has another side, or stands in something else than `and` and `or`")
-    padding, small, owner = _any_set(function, tested), only_of(node.body), enclosing_function(function, node)
+    padding, small, owner = any_set(function, tested), only_of(node.body), enclosing_function(function, node)
     name = name_in(small)
     if padding is None or owner is None or name is None or not isinstance(small, cst.Assign):
         return Refusal("the test does not ask whether something of a mask is set, which alone is bound then")
@@ -106,15 +115,6 @@ def mask_always(function: FunctionCode, node: cst.If, tested: cst.BaseExpression
     asked = f"{compiling}() or {source(function, tested)}"
     new = cst.parse_expression(asked if tested is node.test else f"({asked})")
     return fix(f"{_UNMASKED}. {_ALIKE}", (*imports, *rewrite(function, {tested: new})), "not taken")
-
-
-def _any_set(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The `m` of `m.any()` and `torch.any(m)`."""
-    if not isinstance(test, cst.Call) or callee(test) != "any":
-        return None
-    if qualified(function, test.func) == "torch.any" and len(test.args) == 1:
-        return test.args[0].value
-    return test.func.value if isinstance(test.func, cst.Attribute) and not test.args else None
 
 
 def _sets_none(body: cst.BaseSuite) -> bool:
@@ -199,7 +199,7 @@ def _none_set(function: FunctionCode, test: cst.BaseExpression, tested: cst.Base
     if not isinstance(test, cst.UnaryOperation) or not isinstance(test.operator, cst.Not):
         return None
     asked = test.expression
-    mask = _any_set(function, asked) if asked is tested else None
+    mask = any_set(function, asked) if asked is tested else None
     return mask.value if isinstance(mask, cst.Name) else None
 
 

@@ -67,14 +67,13 @@ class FixedSizes:
         frame: Frame,
         statement: ast.stmt | None = None,
     ) -> None:
+        """`statement` holds the text, unless a call does that it is given to."""
         shown = [part for part in text.values if isinstance(part, ast.FormattedValue)]
         sizes = [(part, size) for part in shown if (size := _size(part.value, definition, given))]
-        wanted = statement is not None and _is_wanted(text, statement)
-        for part, size in sizes:
-            if wanted and _is_format_of_numbers(part):
-                self.note(text, frame, "formatted", size)
-                return
-        if sizes:
+        formatted = [size for part, size in sizes if _is_format_of_numbers(part)]
+        if formatted and statement is not None and _is_wanted(text, statement):
+            self.note(text, frame, "formatted", formatted[0])
+        elif sizes:
             self.note(text, frame, "text", sizes[0][1])
 
     def kept(self, call: ast.Call, func: Func, given: set[str], frame: Frame) -> None:
