@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import libcst as cst
 
-from pt2lint.fixes.rewrite import enclosing_function, parameters, qualified, uses
+from pt2lint.fixes.rewrite import ancestors, enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, says_none, walk
 
@@ -111,6 +111,25 @@ def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bo
         or (isinstance(one, cst.Tuple | cst.List) and all(kind(each.value) in plain for each in one.elements))
         for one in given
     )
+
+
+def is_without_gradients(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether the node stands in a function or a block that is under `torch.no_grad()` or `torch.inference_mode()`."""
+    for outer in ancestors(function, node):
+        managers: list[cst.BaseExpression] = []
+        if isinstance(outer, cst.With):
+            managers = [one.item for one in outer.items]
+        elif isinstance(outer, cst.FunctionDef):
+            managers = [one.decorator for one in outer.decorators]
+        calls = [one if isinstance(one, cst.Call) else cst.Call(one) for one in managers]
+        names = {qualified(function, one.func): one.args for one in calls}
+        if not names.keys().isdisjoint(("torch.enable_grad", "torch.set_grad_enabled")):
+            return False
+        if any(name in names and not names[name] for name in ("torch.no_grad", "torch.inference_mode")):
+            return True
+        if isinstance(outer, cst.FunctionDef):
+            return False
+    return False
 
 
 def guess(function: FunctionCode) -> Kind:

@@ -289,6 +289,47 @@ def test_where_comes_after_cond_where_gradients_may_be_nan():
         prove(source, found[1], [[torch.zeros(3, requires_grad=True)]])
 
 
+RESCALED = """@torch.no_grad()
+def f(x: torch.Tensor):
+    y = x * 2
+    if x.sum() > 1:
+        scale = x.sum() / 3
+        y = y.sqrt() / scale
+    return y
+"""
+
+
+def test_without_gradients_torch_where_is_all_it_takes():
+    plain = RESCALED.split("\n", 1)[1]
+    head, test, *then, last, _ = plain.split("\n", 2)[0], *plain.split("\n")[1:]
+    inner = "\n".join("    " + one for one in (test, *then))
+    for source in (RESCALED, f"{head}\n    with torch.no_grad():\n{inner}\n{last}\n"):
+        code = function_code(HEAD + source)
+        found = fixes(code, nodes(code, cst.If)[0])
+        assert "NaN" not in found[0].description
+        assert "y = torch.where(take, y.sqrt() / scale, y)" in prove(HEAD + source, found[0], SIDES)
+    code = function_code(HEAD + plain)
+    assert "torch.cond" in fixes(code, nodes(code, cst.If)[0])[0].description
+
+
+NESTED = """def f(x: torch.Tensor):
+    if x.sum() == 0:
+        return x
+
+    if x.sum() < 0:
+        return x.log()
+    return x.exp()
+"""
+
+
+def test_a_torch_cond_within_another_one_stands_apart_from_its_sides():
+    code = function_code(HEAD + NESTED)
+    once = source_after(HEAD + NESTED, to_cond(code, nodes(code, cst.If)[1]))
+    after = source_after(once, branch(once, to_cond))
+    assert "def when_false_2(x):\n        def when_true(" in after.replace("()", "(x)")
+    assert "\n\n        return torch.cond(x.sum() < 0" in after
+
+
 @pytest.mark.parametrize(("made", "waits"), [("x.double()", True), ("x.abs()", False)])
 def test_a_side_that_converts_waits_for_its_proof(made, waits):
     """torch.cond takes no sides of two dtypes."""

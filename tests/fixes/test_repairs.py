@@ -66,6 +66,23 @@ def test_a_message_that_is_no_text_stays_in_eager_mode():
     assert "assert (x > 0).all(), x" in after
 
 
+@pytest.mark.parametrize(
+    ("asserted", "said"),
+    [
+        ('(\n        x.sum()\n        == 6\n    ), f"{x} is off"', '"... is off"'),
+        ('(\n        x.sum()\n        == 6\n    ), f"{x.sum()} != 6"', '"x.sum() == 6"'),
+        (
+            'not (x.max() > 9 or x.min() < 0), f"{x.max()} > 9 or {x.min()} < 0"',
+            '"not (x.max() > 9 or x.min() < 0)"',
+        ),
+    ],
+)
+def test_where_a_message_is_nothing_but_values_the_graph_says_what_did_not_hold(asserted, said):
+    source = f"{HEAD}{DEF}assert {asserted}\n    return x + 1"
+    after = prove(source, first(source, cst.Assert, guard.assert_in_graph), [[P]])
+    assert f"{said})" in after or f"{said},\n" in after
+
+
 def test_assertions_in_a_row_ask_once_whether_it_is_compiled():
     rows = 'assert (x > 0).all(), f"{x}"  # one\n    # two\n    assert (x < 9).all(), f"{x}"\n    assert x.dim() == 1'
     source = HEAD + DEF + f"{rows}\n    return x + 1\n"
@@ -498,6 +515,9 @@ def test_masked_assignment(statement):
         ("y[y > 0] -= 1", "z = y.view(-1)", False),
         ("y[y > 0] -= 0.5", "", False),  # of whole numbers it would be another dtype
         ("y[y > 0] = x[y > 0].abs()", "", False),
+        ("y[y > 0] += 1", "y = torch.arange(3).repeat(2).reshape(2, 3)", False),
+        ("y[y > 0] += 1", "y = torch.stack([torch.arange(3), torch.arange(3)]).reshape(3, 2)", True),
+        ("y[y > 0] += 1", "y = torch.zeros_like(x, dtype=torch.long)\n    z = x[y]", True),
     ],
 )
 def test_masked_assignment_of_an_own_tensor(statement, other, own):

@@ -428,7 +428,9 @@ def _branch(
     direct = _returned(function, statements, outs) if value is None else None
     if direct is not None:
         statements = [*statements[:-1], direct]
-    body = cst.Module(body=list(statements), default_indent=indent).code.rstrip("\n")
+    body = cst.Module(body=list(statements), default_indent=indent).code.strip("\n")
+    if statements and isinstance(statements[-1], cst.FunctionDef):
+        body += "\n"  # a `return` follows
     text = [f"def {name}({', '.join(operands)}):"]
     text += [indent + one if one.strip() else one for one in body.split("\n")] if body.strip() else []
     if direct is not None:

@@ -493,6 +493,8 @@ def _is_text(node: cst.BaseExpression) -> bool:
 def _as_text(function: FunctionCode, node: cst.BaseExpression) -> str | None:
     """The source of the node as a constant, where that fits on a line and needs no backslash."""
     text, mark = source(function, node), file_of(function).quote
+    if len(node.lpar) == 1:
+        text = text[1:-1].strip()
     if mark in text:
         mark = "'" if mark == '"' else '"'
     return None if any(sign in text for sign in (mark, "\n", "\\")) else mark + text + mark
@@ -528,8 +530,8 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
 
 
 def _says_something(message: str) -> bool:
-    """Whether more is left of a message than what stands around values."""
-    return re.search(r"\w", message.lstrip("fFrRuU")) is not None
+    """Whether more is left of a message than what stands around values: `"... > 3 or ... < 0"` has no word."""
+    return re.search(r"\w{3}" if "..." in message else r"\w", message.lstrip("fFrRuU")) is not None
 
 
 def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:

@@ -21,7 +21,7 @@ from pt2lint.fixes.arms import (
 )
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
-from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, words
+from pt2lint.fixes.kinds import LIKE, Kind, guess, is_without_gradients, may_be_none, names_no_device, words
 from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
     New,
@@ -168,11 +168,16 @@ def _divisors(node: cst.CSTNode) -> list[cst.BaseExpression]:
 class _Shield:
     """A value that may be computed where it is not taken: what it divides by is one there, and the gradient finite.
 
-    `divisors` are the tensors that it divides by, `left` what else of it may have an infinite gradient.
+    `divisors` are the tensors that it divides by, `left` what else of it may have an infinite gradient: nothing, where
+    there are no gradients.
     """
 
     def __init__(self, function: FunctionCode, value: cst.BaseExpression, kind: Kind) -> None:
         self.function, self.value = function, value
+        self.divisors: list[cst.BaseExpression] = []
+        self.left: list[cst.CSTNode] = []
+        if is_without_gradients(function, value):
+            return
         self.divisors = [one for one in _divisors(value) if kind(one).startswith("tensor")]
         one = cst.Integer("1")
         self.left = [replaced(value, dict.fromkeys(self.divisors, one)), *self.divisors]
@@ -357,6 +362,8 @@ def _severed(
     """
     sides = [passes_on(one, names) for one in (then, orelse)]
     owner = enclosing_function(function, node)
+    if is_without_gradients(function, node):
+        return False
     inside = {id(use.node) for use in uses(node)}  # what the sides make is judged by itself
     pending, known = list(sides[0] ^ sides[1]), set[str]()
     while pending and owner is not None:
@@ -583,9 +590,10 @@ def is_fresh_float(function: FunctionCode, name: str, before: cst.CSTNode, kind:
 
 def is_own(function: FunctionCode, name: str, before: cst.CSTNode, kind: Kind) -> bool:
     """Whether the name holds a tensor that the function made, and that has no other name: nobody can see whether it
-    is changed or replaced. Its elements may be read and assigned to through masks."""
+    is changed or replaced. Its elements may be read and assigned to through masks, and be an index."""
     return bool(_made_by(function, name, before)) and not any(
-        _may_alias(function, node) and not _is_masked(function, node, kind)
+        _may_alias(function, node)
+        and not (isinstance(function.parent(node), cst.Index) or _is_masked(function, node, kind))
         for node in _reads_of(function, name, before)
     )
 
@@ -623,18 +631,24 @@ def _made_by(function: FunctionCode, name: str, before: cst.CSTNode) -> list[cst
     return made
 
 
-_NEW = words(
-    "sigmoid tanh exp log log1p sqrt rsqrt sin cos softmax log_softmax softplus gelu silu rand randn linear "
-    "layer_norm mul add sub div clone abs square pow"
+_NEW = (
+    words(
+        "sigmoid tanh exp log log1p sqrt rsqrt sin cos softmax log_softmax softplus gelu silu rand randn linear "
+        "layer_norm mul add sub div clone abs square pow randint randperm zeros ones full empty arange linspace "
+        "cat stack"
+    )
+    | LIKE
 )
 
 
 def _is_new(function: FunctionCode, value: cst.BaseExpression) -> bool:
-    if isinstance(value, cst.BinaryOperation):
+    if isinstance(value, cst.BinaryOperation | cst.ListComp):
         return True
     if not isinstance(value, cst.Call):
         return False
     known = qualified(function, value.func)
+    if known is None and isinstance(value.func, cst.Attribute) and is_view(value.func.attr.value):
+        return _is_new(function, value.func.value)  # under its new shape alone
     return callee(value) in _NEW and (known is None or known.startswith("torch."))
 
 
