@@ -89,6 +89,7 @@ ROLES = {
     "loads tensors": "reads tensors from a file",
     "says": "writes a message for people to read",
     "asks for gradients": "tells whether gradients are kept track of",
+    "asks for a GPU": "tells whether there is a GPU, or an attribute that says whether a tensor is there",
     "without gradients": "decorates a function that is run without gradients",
     "computes gradients": "a method that computes gradients of what was computed before",
     "clears gradients": "a method that clears the gradients of parameters",

@@ -752,6 +752,66 @@ def test_a_part_that_a_conditional_expression_chooses(
     assert finding.when == conditions
 
 
+OF_A_MAKER = """
+import torch
+from torch import nn
+
+def norm(n, kind="group"):
+    assert kind in ("group", "batch")
+    {made}
+
+class Block(nn.Module):
+    def __init__(self, n, kind="group"):
+        super().__init__()
+        self.norm = {norm}
+
+    def forward(self, x):
+        return self.norm(x + 1) * 2
+
+class Encoder(nn.Module):
+    def __init__(self, n=8, kind="group"):
+        super().__init__()
+        self.block = Block(n, kind=kind)
+
+    def forward(self, x):
+        return self.block(x)
+
+class M(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.encoder = Encoder({given})
+
+    def forward(self, x: torch.Tensor):
+        return self.encoder(x)
+"""
+BY_KIND = """if kind == "group":
+        return nn.GroupNorm(2, n)
+    elif kind == "batch":
+        return nn.SyncBatchNorm(n)"""
+BY_RETURN = """if kind == "group":
+        return nn.GroupNorm(2, n)
+    return nn.SyncBatchNorm(n)"""
+
+
+@pytest.mark.parametrize(
+    ("made", "norm", "given", "told", "is_off"),
+    [
+        (BY_KIND, "norm(n, kind)", "config.n", "kind == 'batch'", True),
+        (BY_RETURN, "norm(n, kind=kind)", "config.n", "kind != 'group'", True),
+        (BY_KIND, "norm(n, kind)", "config.n, config.kind", "kind == 'batch'", False),
+        (BY_KIND, "norm(n, 'batch')", "config.n", "", False),
+        ("return nn.SyncBatchNorm(n)", "norm(n, kind)", "config.n", "", False),
+    ],
+)
+def test_a_part_that_a_function_makes_of_an_option(
+    tmp_path: Path, made: str, norm: str, given: str, told: str, is_off: bool
+) -> None:
+    (tmp_path / "m.py").write_text(OF_A_MAKER.format(made=made, norm=norm, given=given))
+    [found] = [f for f in lint([str(tmp_path / "m.py")]).findings if f.code == "PTB187"]
+    assert found.when == ((told, "self.training") if told else ("self.training",))
+    assert found.note == (f"`{told}` is off by default" if is_off else "")
+
+
 OF_A_GLOBAL = """
 STATISTICS = {switch}
 
@@ -1047,7 +1107,11 @@ def test_numbers_that_are_switched_on_and_what_an_attribute_keeps(
         ("x.shape[-1] == 3", ("x.shape[-1] == 3",)),
         ("x.size(0) == 2", ("x.size(0) == 2",)),
         ("x.shape[0] != 2", ()),
-        ("x.shape[0] > 2", ()),
+        ("x.shape[0] > 2", ()),  # of most batches
+        ("x.shape[1] > 2", ("x.shape[1] > 2",)),
+        ("x.size(-1) >= 4", ("x.size(-1) >= 4",)),
+        ("x.shape[1] > 1", ()),
+        ("x.shape[1] > len(self.parts)", ()),
         ("x.shape[0] == len(self.parts)", ()),
         ("x.ndim > 2", ()),
         ("x.ndim != 2", ()),
@@ -1058,9 +1122,11 @@ def test_how_many_dimensions_or_elements_an_argument_has(
 ) -> None:
     assert when(tmp_path, f"if {test}:\n    {ITEM}") == [(conditions, "")]
     if len(conditions) == 1:
-        other = f"if {test.replace('==', '!=')}:\n    return x\n{ITEM}"
+        beyond = test.replace(">=", "<").replace(">", "<=")
+        other = f"if {test.replace('==', '!=') if '=' in test and '>' not in test else beyond}:\n    return x\n{ITEM}"
         assert when(tmp_path, other) == [(conditions, "")]
-        assert when(tmp_path, f"if {test}:\n    return x\n{ITEM}") == [((), "")]
+        few = (beyond,) if ">" in test else ()
+        assert when(tmp_path, f"if {test}:\n    return x\n{ITEM}") == [(few, "")]
 
 
 @pytest.mark.parametrize(
@@ -1615,6 +1681,65 @@ def test_a_part_that_is_not_there_where_it_is_called(test: str, asked: str, give
     other = twice[twice.index("class M") :].replace("class M", "class Other")
     found = [f for f in findings(f"{twice}\n\n{other}") if f.code == "PTB110" and f.confidence == "high"]
     assert bool(found) is told
+
+
+OF_OTHERS = """
+import torch
+from torch import nn
+from engine import Batch, Session
+
+class Pool:
+    def __init__(self, path):
+        self.path = path
+
+class M(nn.Module):
+    def __init__(self, path, fast=False):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+        self.part = Session(path)
+        if fast:
+            self.load(path)
+
+    def load(self, path):
+        self.part = Pool(path)
+
+    def forward(self, x: torch.Tensor, meta):
+        parts, asked = Batch.made(meta)
+        other = Batch.more(meta)
+        twice = Batch.more(meta)
+        twice = twice or other
+        x = self.inner(x)
+        if {test}:
+            x = x * x.sum().item()
+        return self.inner(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "conditions"),
+    [
+        # what another library answers
+        ("asked", ("asked",)),
+        ("not asked", ("not asked",)),
+        ("other", ("other",)),
+        ("twice", ()),
+        # a part that a method may exchange
+        ("isinstance(self.part, Session)", ("isinstance(self.part, Session)",)),
+        ("not isinstance(self.part, Session)", ("not isinstance(self.part, Session)",)),
+        # where the tensors are
+        ("x.is_cuda", ()),
+        ("not x.is_cuda", ("not x.is_cuda",)),
+        ("not torch.cuda.is_available()", ("not torch.cuda.is_available()",)),
+        (
+            "not (torch.cuda.is_available() and x.is_cuda)",
+            ("not (torch.cuda.is_available() and x.is_cuda)",),
+        ),
+        ("not meta.is_cuda", ("not meta.is_cuda",)),
+    ],
+)
+def test_what_others_answer(test: str, conditions: tuple[str, ...]) -> None:
+    [found] = [f for f in findings(OF_OTHERS.format(test=test)) if f.code == "PTB103"]
+    assert found.when == conditions
 
 
 def test_a_size_is_no_number_below_zero() -> None:

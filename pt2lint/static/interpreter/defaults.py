@@ -15,16 +15,18 @@ from pt2lint.static.interpreter.guard_syntax import (
     came_out,
     constant,
     default_of,
+    handed,
     held_by,
     is_empty,
     is_something,
     looked_up,
     name_of,
     options_of,
+    returned_by,
     set_by,
     set_in,
 )
-from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.modules import ClassInfo
 from pt2lint.static.source.nodes import (
     FunctionNode,
@@ -324,6 +326,7 @@ class Defaults:
             sets = set_by(*key) or [(value, None) for value in made.values]
             kept = (*sets, *added_under(body, key[1]))
             self._held[key] = [each for value, test in kept for each in held_by(made.init, value, test)]
+            self._held[key] += [each for value, _ in kept for each in self._made_by(made, value)]
         chosen = self._chosen(made, part, self._held[key])
         if chosen is None:
             return None
@@ -367,6 +370,27 @@ class Defaults:
         op, right = (ast.Eq(), names[0]) if len(names) == 1 else (ast.In(), several)
         test = ast.copy_location(ast.Compare(key, [op], [right]), key)
         return test, True, asked <= given and self._is_other_option(made, key, test, True)
+
+    def _made_by(self, made: _Made, value: ast.expr | None) -> list[tuple[ast.expr | None, Under]]:
+        """What a function of the project that `__init__` calls may return, each with the test of an option that it is
+        handed: `norm(width, kind)`, which makes another one under `if kind == "batch":`."""
+        if not isinstance(value, ast.Call) or any(isinstance(arg, ast.Starred) for arg in value.args):
+            return []
+        home = Frame(made.home.module, unit_of(made.init), "", cls=made.home)
+        callee = self.at.expressions.quietly(value.func, {}, home)
+        if not isinstance(callee, Func) or not isinstance(callee.node, ast.FunctionDef):
+            return []
+        given = dict(zip(parameters_of(callee), value.args, strict=False))
+        given |= {word.arg: word.value for word in value.keywords if word.arg is not None}
+        found: list[tuple[ast.expr | None, Under]] = []
+        for returned, under in returned_by(callee.node.body):
+            asked = asked_of(under[0]) if under and isinstance(under[0], ast.Compare) else under and under[0]
+            if under is not None and isinstance(asked, ast.Name) and asked.id in given:
+                under = handed(under[0], asked.id, given[asked.id]), under[1]
+            else:
+                under = None
+            found.append((returned, under))
+        return found
 
     def stored_under(
         self, cls: ClassInfo, init: FunctionNode, name: str, line: int, origin: int

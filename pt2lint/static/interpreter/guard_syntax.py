@@ -156,6 +156,20 @@ def set_by(function: FunctionNode, place: str | None) -> list[tuple[ast.expr | N
     return known.get(place, [])
 
 
+def returned_by(body: list[ast.stmt], under: Under = None) -> Iterator[tuple[ast.expr | None, Under]]:
+    """What a function returns, each with the innermost test around it, or before it, and how that came out."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            yield statement.value, under
+        elif isinstance(statement, ast.If):
+            yield from returned_by(statement.body, (statement.test, True))
+            yield from returned_by(statement.orelse, (statement.test, False))
+            if isinstance(statement.body[-1], (ast.Return, ast.Raise)):
+                under = statement.test, False
+        elif isinstance(statement, (ast.With, ast.Try, ast.For)):
+            yield from returned_by(statement.body, under)
+
+
 def added_under(body: Iterable[ast.stmt], place: str | None) -> list[tuple[ast.expr | None, Under]]:
     """What the statements add to a list, as `set_by` tells what a function assigns."""
     return [(value, test) for target, value, test in _under(body, None, added_in) if dotted(target) == place]
@@ -352,7 +366,8 @@ def is_of_size(
     test: ast.Compare, outcome: bool, block: list[ast.stmt], function: FunctionNode | None
 ) -> bool:
     """Whether a test comes out so where a tensor has a certain number of elements along a dimension, or one at most:
-    `x.shape[-1] == 3`, or `if n > 1:` the other way, of `n = x.shape[0]` or `batch, n = x.shape`."""
+    `x.shape[-1] == 3`, or `if n > 1:` the other way, of `n = x.shape[0]` or `batch, n = x.shape`; or more or fewer than
+    two or another number, along another one than the first, of which batches have what there is: `x.shape[1] > 2`."""
     wanted, asked = test.ops[0], test.comparators[0]
     number = asked.value if isinstance(asked, ast.Constant) else None
     if type(number) is not int:
@@ -362,14 +377,27 @@ def is_of_size(
         equal = equal or isinstance(wanted, ast.LtE if outcome else ast.Gt)
     elif number == 2:
         equal = equal or isinstance(wanted, ast.Lt if outcome else ast.GtE)
-    if not equal:
-        return False
     sizes = looked_up(test.left, block, looks=False)
+    if not equal:
+        least = 2 + isinstance(wanted, (ast.GtE, ast.Lt))
+        return type(wanted) in BEYOND and number >= least and _is_along_another(sizes)
     if isinstance(sizes, ast.Name):
         return function is not None and _is_taken_apart(sizes.id, function)
     if isinstance(sizes, ast.Subscript):
         return getattr(sizes.value, "attr", "") == "shape"
     return isinstance(sizes, ast.Call) and getattr(sizes.func, "attr", "") == "size" and bool(sizes.args)
+
+
+def _is_along_another(sizes: ast.expr) -> bool:
+    """`x.shape[1]`, `x.size(-1)`"""
+    if isinstance(sizes, ast.Subscript) and getattr(sizes.value, "attr", "") == "shape":
+        place: ast.expr | None = sizes.slice
+    elif isinstance(sizes, ast.Call) and getattr(sizes.func, "attr", "") == "size":
+        place = sizes.args[0] if sizes.args else None
+    else:
+        return False
+    known = constant(place) if place is not None else None
+    return known is not None and known.value != 0
 
 
 def _is_taken_apart(name: str, function: FunctionNode) -> bool:

@@ -90,6 +90,8 @@ class Sorts:
         if isinstance(test, (ast.Name, ast.Attribute)) and tensor_of(value) is None:
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
+            if self._asks_for_gpu(test, env, frame):
+                return None if outcome else FLAG
             if outcome and isinstance(value, Py) and value.off:
                 if value.off != OFTEN_OFF or not self.defaults.made_on(test, frame):
                     return OFF
@@ -117,7 +119,7 @@ class Sorts:
             sort = self._given(test, frame)
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
                 return None
-            return sort
+            return FLAG if sort is None and value is UNKNOWN and self._is_answer(test) else sort
         return None
 
     def compared(self, test: ast.Compare, outcome: bool, env: Env, frame: Frame) -> int | None:
@@ -169,6 +171,29 @@ class Sorts:
             # Whether the project gives an option that is None by default was asked above.
             return GIVEN if sort == ARGUMENT else sort if none else CHOSEN
         return sort
+
+    def _asks_for_gpu(self, test: ast.expr, env: Env, frame: Frame) -> bool:
+        """`x.is_cuda`, of a tensor."""
+        return (
+            isinstance(test, ast.Attribute)
+            and test.attr in self.at.models.last_words("asks for a GPU")
+            and tensor_of(self.at.expressions.again(test.value, env, frame)) is not None
+        )
+
+    def _is_answer(self, name: ast.expr) -> bool:
+        """Whether the function sets the name once, to what a call of which nothing is known returns, or to a part of
+        that: `rows, asked = Batch.made(options)`."""
+        running = self.at.functions.running()
+        if not isinstance(name, ast.Name) or running is None:
+            return False
+        bound = [part for part in parts(running, ast.Name) if part.id == name.id]
+        stores = [part for part in bound if isinstance(part.ctx, ast.Store)]
+        if len(stores) != 1 or stores[0].lineno >= name.lineno:
+            return False
+        return any(
+            isinstance(made.value, ast.Call) and stores[0] in walk(made.targets[0])
+            for made in parts(running, ast.Assign)
+        )
 
     def _is_device(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """`x.device.type`, of a tensor that the function made."""
@@ -257,6 +282,8 @@ class Sorts:
             return MODE
         if self.at.models.plays(callee, "asks for gradients"):
             return None if outcome else MODE  # they are wanted unless somebody says otherwise
+        if self.at.models.plays(callee, "asks for a GPU"):
+            return None if outcome else FLAG  # most models run there
         if isinstance(test.func, ast.Attribute) and self._tells_dtype(test.func.value, env, frame):
             return DTYPE
         if (sort := self._passes_on(test, env, frame)) is not None:
@@ -268,7 +295,13 @@ class Sorts:
                 one = sort is not None or self._is_one_of_several(test.args[0], env, frame)
                 if not one and self._is_of_declared(test.args[0], env, frame):
                     return TYPE
-                return ARGUMENT if outcome and one else None
+                if outcome:
+                    return ARGUMENT if one else None
+                # As a method may exchange the part: `self.part = Fast()`, where there was another one.
+                either = sort == FLAG and isinstance(
+                    self.at.expressions.again(test.args[0], env, frame), Union
+                )
+                return ARGUMENT if either else None
             kind = self.at.names.external_name(self.at.expressions.again(test.args[-1], env, frame))
             if outcome:
                 return ARRAYS if self.at.models.plays(kind, "array type") else TYPE
