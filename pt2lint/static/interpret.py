@@ -266,6 +266,7 @@ class Interpreter:
         if owner is not cls and not any(m not in ("__init__", "forward") for m in cls.methods):
             return
         instance = self.at.objects.instance(cls)
+        entry = self.at.classes.find_method(cls, "__call__")
         called = owner is cls and self.at.functions.reached.get(node, False)
         assumed = not called
         called = called or self.at.classes.is_replaced(owner, "forward")
@@ -298,11 +299,16 @@ class Interpreter:
                 self.at.classes.method_value(owner, node, made), "forward", seldom, beside
             )
         # Its own, or a base class's around its `forward`.
-        entry = self.at.classes.find_method(cls, "__call__")
-        if entry is not None and cls in (entry[0], owner):
-            self.at.calls.roots.root(
-                self.at.classes.method_value(*entry, instance), "__call__", seldom, beside, assumed=assumed
-            )
+        if entry is None or cls not in (entry[0], owner):
+            return
+        if called and not unsure:
+            self.at.conditions.contexts.also_root(entry[1])
+            return
+        self.at.notebook.doubt += called
+        self.at.calls.roots.root(
+            self.at.classes.method_value(*entry, instance), "__call__", seldom, beside, assumed=assumed
+        )
+        self.at.notebook.doubt -= called
 
     def made_of_parts(self, cls: ClassInfo) -> list[Instance]:
         """Objects of the class as its own file makes them, where `__init__` keeps a part that it is given, of which

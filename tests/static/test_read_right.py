@@ -1039,6 +1039,33 @@ def test_a_union_of_types_is_several(kinds: str, given: str, told: int) -> None:
     assert len(sure(code)) == told
 
 
+TURNED = """
+class Turned(nn.Module):
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return super().__call__(x)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x.transpose_(1, 2)
+        return x + 1
+"""
+CODEC = """
+class Codec(nn.Module):
+    def __init__(self, config=None):
+        super().__init__()
+        self.encoder = nn.Conv1d(4, 4, 3)
+        self.turned = Turned(**config) if config is not None else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.encoder(x)
+        return x if self.turned is None else self.turned(x)
+"""
+
+
+def test_what_a_module_with_a_call_of_its_own_is_given_is_what_others_call_it_with() -> None:
+    assert sure(TURNED) == [("PTB164", "x.transpose_(1, 2)")]
+    assert sure(TURNED + CODEC) == []
+
+
 RUNNER = """
 class Runner:
     def __call__(self, x: torch.Tensor):

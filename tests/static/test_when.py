@@ -1727,7 +1727,8 @@ class M(nn.Module):
         ("isinstance(self.part, Session)", ("isinstance(self.part, Session)",)),
         ("not isinstance(self.part, Session)", ("not isinstance(self.part, Session)",)),
         # where the tensors are
-        ("x.is_cuda", ()),
+        ("x.is_cuda", ("x.is_cuda",)),
+        ("torch.cuda.is_available()", ()),
         ("not x.is_cuda", ("not x.is_cuda",)),
         ("not torch.cuda.is_available()", ("not torch.cuda.is_available()",)),
         (

@@ -506,7 +506,10 @@ class Functions:
         """Whether a method of the object calls another one of it, not the one of a base class in whose place it is."""
         if func.bound is None or func.bound is not frame.me or not self.active:
             return False
-        return getattr(self.innermost(), "name", "") != getattr(func.node, "name", "")
+        caller = self.innermost()
+        if getattr(caller, "name", "") == "__call__":  # which runs `forward` for whoever calls the object
+            return not self.reached.get(caller, False)
+        return getattr(caller, "name", "") != getattr(func.node, "name", "")
 
     def is_making(self, owner: Value, frame: Frame) -> bool:
         """Whether the function that runs makes the object, so that what it sets there was not there before."""

@@ -90,8 +90,8 @@ class Sorts:
         if isinstance(test, (ast.Name, ast.Attribute)) and tensor_of(value) is None:
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
-            if self._asks_for_gpu(test, env, frame):
-                return None if outcome else FLAG
+            if not outcome and self._asks_for_gpu(test, env, frame):
+                return FLAG
             if outcome and isinstance(value, Py) and value.off:
                 if value.off != OFTEN_OFF or not self.defaults.made_on(test, frame):
                     return OFF
