@@ -18,12 +18,13 @@ from pt2lint.fixes.comments import carry, comments
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
-from pt2lint.rule import FunctionCode
+from pt2lint.rule import FunctionCode, one_line
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import children, parameters_in, spend, walk
 
 _P = ParamSpec("_P")
 _Made = TypeVar("_Made")
+LONGEST = 60  # characters of code in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -726,6 +727,12 @@ def _holds_together(text: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def cut(text: str) -> str:
+    """The text in one line, as long as code in a sentence may be."""
+    text = one_line(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def in_parentheses(text: str) -> str:

@@ -104,7 +104,7 @@ CASES = {
         "Say how long the result is: with `output_size=n`,",
     ),
     "a mask": (
-        ["y = self.layer(x)", "return y[lengths > 2], y"],
+        ["y = self.layer(x)", "return y[lengths > 2].tanh(), y"],
         "Keep all of `y`: compute on the whole and select with `torch.where(lengths > 2, changed, y)`,",
     ),
     "rows that a cross entropy is given": (
@@ -333,6 +333,80 @@ CASES = {
         ],
         "Python knows which positions the mask holds:",
     ),
+    "rows that are added to where they are": (
+        ["y = self.layer(x).clone()", "rows = y[x > 0].clone() + lengths", "y[x > 0] = rows", "return y"],
+        "Add under the mask: `y + torch.zeros_like(y).masked_scatter(x > 0, lengths)`, the mask unsqueezed",
+    ),
+    "rows that are subtracted in place": (
+        ["y = self.layer(x).clone()", "y[x > 0, :] -= lengths[1:]", "return y"],
+        "Add under the mask: `y - torch.zeros_like(y).masked_scatter(x > 0, lengths[1:])`, the mask unsqueezed",
+    ),
+    "rows that are scattered where they were": (
+        [
+            "y, mask = self.layer(x), x > 0",
+            "return y.masked_scatter(mask, (lengths + y[mask]).view(-1))",
+        ],
+        "Add under the mask: `y + torch.zeros_like(y).masked_scatter(mask, lengths)`, the mask unsqueezed",
+    ),
+    "rows that are scattered elsewhere": (
+        [
+            "y = self.layer(x)",
+            "y = y[~(x > 0)]",
+            "y = y.to(x.dtype)",
+            "return x.masked_scatter(lengths, y), x",
+        ],
+        "Put the rows first that the mask selects, and keep the others after them: `y.flatten(0, 1)[torch.argsort("
+        "(x > 0).flatten(), stable=True)]`,",
+    ),
+    "rows that are written elsewhere": (
+        ["y = self.layer(x)", "x[lengths] = y[x > 0]", "return x"],
+        "Put the rows first that the mask selects, and keep the others after them: `y.flatten(0, 1)[torch.argsort("
+        "~(x > 0).flatten(), stable=True)]`,",
+    ),
+    "rows that are written elsewhere once they are assigned anew": (
+        ["y = self.layer(x)", "rows = y[x > 0]", "rows = x + 1", "x[lengths] = rows", "return x"],
+        "Keep all of `y`:",
+    ),
+    "the last of each row": (
+        [
+            "y = self.layer(x)",
+            "rows = y[lengths == 2, :]",
+            "return rows.view(x.size(0), -1, x.size(-1))[:, -1, :]",
+        ],
+        "Take the position of the last one in each row: `last = (lengths == 2).cumsum(1).argmax(1)`, then "
+        "`y[torch.arange(len(y)), last]`.",
+    ),
+    "as many of each row": (
+        ["y = self.layer(x)", "return y[~(lengths == 2)].reshape(len(x), -1, x.size(-1)).sum()"],
+        "Where each row has as many, n of a shape or the configuration, take their positions: `index = torch.argsort("
+        "(lengths == 2), dim=1, stable=True)[:, :n]`, then `torch.take_along_dim(y, index.unsqueeze(-1), 1)`.",
+    ),
+    "rows that are counted in a check": (
+        ["y = self.layer(x)", "if y[x > 0].numel() != 3:", "    raise ValueError", "return y"],
+        "Count what the mask sets: `(x > 0).sum()` is a tensor, and stays in the graph; of elements, times as many as "
+        "each row has; where it is compiled, check that with `torch._assert_async`.",
+    ),
+    "rows that are counted": (
+        ["y = self.layer(x)", "n = len(y[x > 0])", "return y / n"],
+        "Count what the mask sets: `(x > 0).sum()` is a tensor, and stays in the graph; of elements, times as many as "
+        "each row has.",
+    ),
+    "rows that are counted beside what is done with them": (
+        ["y = self.layer(x)", "rows = y[x > 0]", "return rows.view(len(x), -1, 2), rows.shape[0]"],
+        "Where each row has as many,",
+    ),
+    "rows that are returned in an object": (
+        ["y = self.layer(x)", "y = y[x > 0]", "if self.training:", "    y = y * 2", "return Made(rows=y)"],
+        "Return all of `y` and the mask, and select after the compiled code;",
+    ),
+    "rows that an object is given": (
+        ["made, y = Made(), self.layer(x)", "made.rows = y[x > 0]", "return made"],
+        "Return all of `y` and the mask, and select after the compiled code;",
+    ),
+    "rows that are returned": (
+        ["y = self.layer(x)", "return y[x > 0].float(), y"],
+        "Return all of `y` and the mask, and select after the compiled code;",
+    ),
     "a mask that values change": (
         [
             "y = self.layer(x)",
@@ -340,7 +414,7 @@ CASES = {
             "kept[lengths] = False",
             "return y[kept], y",
         ],
-        "Keep all of `y`:",
+        "Return all of `y` and the mask,",
     ),
     "a triangle of each of many": (
         [

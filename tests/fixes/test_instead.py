@@ -65,6 +65,30 @@ def above_the_diagonal(x):
     return x[i, j]
 
 
+def pairs(x):
+    return torch.stack([x, x + 1], -1)
+
+
+def last_of_each(x):
+    last = (x >= x.median(1, keepdim=True).values).cumsum(1).argmax(1)
+    return pairs(x)[torch.arange(len(pairs(x))), last]
+
+
+def as_many_of_each(x):
+    index = torch.argsort(~(x >= x.median(1, keepdim=True).values), dim=1, stable=True)[:, :2]
+    return torch.take_along_dim(pairs(x), index.unsqueeze(-1), 1)
+
+
+def selected_of_each(x):
+    return pairs(x)[x >= x.median(1, keepdim=True).values].view(3, -1, 2)
+
+
+def with_more(x):
+    x = x.clone()
+    x[x[:, 1] > 0] += torch.ones(2, 3)
+    return x
+
+
 def grid(x):
     return x.new_empty((2, 2)).fill_(x.element_size() * x.numel())
 
@@ -124,6 +148,19 @@ SAID = {
         lambda x: x[:, [k for k in range(3) if k != 1]],
         lambda x: x[:, torch.tensor([True, False, True])],
     ),
+    "rows first": (
+        lambda x: x.new_zeros(3, 3).masked_scatter(
+            (x > 0).T, x.flatten(0, 1)[torch.argsort(~(x > 0).flatten(), stable=True)]
+        ),
+        lambda x: x.new_zeros(3, 3).masked_scatter((x > 0).T, x[x > 0]),
+    ),
+    "added under the mask": (
+        lambda x: x + torch.zeros_like(x).masked_scatter((x[:, 1] > 0).unsqueeze(-1), torch.ones(2, 3)),
+        with_more,
+    ),
+    "the last of each row": (last_of_each, lambda x: selected_of_each(x)[:, -1, :]),
+    "as many of each row": (as_many_of_each, selected_of_each),
+    "how many": (lambda x: (x > 0).sum(), lambda x: torch.tensor(x[x > 0].numel())),
     "turns": (lambda x: torch.where(x.sum() > 100, x, x + 1), None),
 }
 

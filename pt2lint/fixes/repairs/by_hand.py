@@ -17,8 +17,9 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import may_be_array
 from pt2lint.fixes.kinds import told as kind_told
-from pt2lint.fixes.repairs import known_mask
+from pt2lint.fixes.repairs import known_mask, selected_rows
 from pt2lint.fixes.rewrite import (
+    cut,
     enclosing_function,
     name_in,
     parameters,
@@ -28,11 +29,10 @@ from pt2lint.fixes.rewrite import (
     source,
     uses,
 )
-from pt2lint.rule import FunctionCode, one_line
+from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name, walk
 
-LONGEST = 60  # characters of code in a sentence
 STEPS = 4  # assignments between an argument and what is computed of it
 _CROSS_ENTROPY = ("cross_entropy", "nll_loss", "CrossEntropyLoss", "NLLLoss")
 _NONZERO = (
@@ -243,7 +243,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     if before and _in_assertion(function, node):
         yield told(
             f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
-            f"`torch._assert_async({_cut(_in_tensors(function, node))})`"
+            f"`torch._assert_async({cut(_in_tensors(function, node))})`"
         )
     elif isinstance(tested, cst.If) and _only_raises(tested) and not may_be_array(function, node):
         bad = f": `torch._assert_async({_opposite(function, node)})`" if tested.test is node else ""
@@ -281,7 +281,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "else leave this function outside of the graph: no graph holds both of two sides whose sizes values decide"
         )
     elif isinstance(tested, cst.If) and _changes_state_alone(function, tested):
-        asked = _cut(_in_tensors(function, node))
+        asked = cut(_in_tensors(function, node))
         yield told(
             "Write in either case what is there where the test does not hold: "
             f"`t.copy_(torch.where({asked}, new, t))`; or return the test, and do this after the call, as with what "
@@ -293,7 +293,7 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "is cut off: the sides differ in shape, which no graph holds both of"
         )
     elif tested is not None:
-        test = _cut(_in_tensors(function, node))
+        test = cut(_in_tensors(function, node))
         ends = small_of(tested.body.body[-1]) if isinstance(tested, cst.If) else None
         if isinstance(ends, cst.Break):
             yield told(
@@ -358,7 +358,7 @@ def _only_raises(tested: cst.If) -> bool:
 def _opposite(function: FunctionCode, node: cst.CSTNode) -> str:
     from pt2lint.fixes.condition import opposite
 
-    return _cut(opposite(_in_tensors(function, node)))
+    return cut(opposite(_in_tensors(function, node)))
 
 
 def _writes_rows(function: FunctionCode, tested: cst.If) -> str:
@@ -486,6 +486,14 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif isinstance(node, cst.Subscript) and (known := known_mask.instead(function, node)):
         yield told(known)
+    elif isinstance(node, cst.Subscript) and _classified(function, node):
+        mask = _short(function, node.slice[0].slice)
+        yield told(
+            f"Give the cross entropy all rows, and `torch.where({mask}, labels, -100)` as labels: it leaves the "
+            'class -100 (`ignore_index`) out of its mean and its sum, and is zero there with `reduction="none"`'
+        )
+    elif isinstance(node, cst.Subscript) and (known := selected_rows.instead(function, node)):
+        yield told(known)
     elif isinstance(node, cst.Subscript):
         yield from _whole(function, node)
     elif isinstance(node, cst.Call) and not (qualified(function, node.func) or "").startswith("numpy."):
@@ -514,14 +522,7 @@ def _counted(function: FunctionCode, node: cst.Call) -> bool:
 def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
     index = node.slice[0].slice
     if isinstance(index, cst.Index):
-        mask, whole = _short(function, index.value), _short(function, node.value)
-        if _classified(function, node):
-            yield told(
-                f"Give the cross entropy all rows, and `torch.where({mask}, labels, -100)` as labels: it leaves the "
-                'class -100 (`ignore_index`) out of its mean and its sum, and is zero there with `reduction="none"`'
-            )
-            return
-        yield told(KEEP_ALL.format(whole, mask))
+        yield told(KEEP_ALL.format(_short(function, node.value), _short(function, index.value)))
 
 
 def _classified(function: FunctionCode, node: cst.CSTNode) -> bool:
@@ -724,12 +725,7 @@ def told(description: str) -> Fix:
 
 
 def _short(function: FunctionCode, node: cst.CSTNode) -> str:
-    return _cut(source(function, node))
-
-
-def _cut(text: str) -> str:
-    text = one_line(text)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return cut(source(function, node))
 
 
 def _before(function: FunctionCode, node: cst.CSTNode) -> str:
