@@ -218,6 +218,8 @@ Names of operations:
 - `grow attribute`, `grow global`  a list attribute or global is appended to, and nothing in sight empties it as
                     often as it is appended to
 - `grow buffer`    a buffer of a module is joined to something and kept
+- `wait for argument`  a method is called with an argument that is computed on the spot, so that it is bound before;
+                    details "of": "builtin" (a list, dictionary, set or text), "tensor" or "module"
 - `go over full deque`  a function goes over a deque with a `maxlen` that was there before, behind where it puts
                     something into it; details "line", where that is
 """

@@ -247,6 +247,7 @@ def fill(out: torch.Tensor) -> None:
 def given(x):
     parts = [torch.ones(3)]
     assert parts
+    parts.append(x.sum())
     return x
 def by_row(x: torch.Tensor, rows: np.ndarray):
     return x * {1: 2.0}[rows[0]]
@@ -287,6 +288,7 @@ ALONE = {
     "MissedAttributes": {"miss attribute"},
     "Bypassed": {"call uncompiled"},
     "AssertedObjects": {"assert object"},
+    "WaitingMethods": {"wait for argument"},
     "Threads": set(),  # it adds to what is noted of settings
     "Redrawn": set(),  # so does it
 }

@@ -30,8 +30,8 @@ SHOWN_BY = {
     "PTR227": re.compile(r"tensor 'args\[\d+\]' size mismatch at index [1-9]"),
     "PTR228": re.compile(r"_parameters\[.*requires_grad mismatch"),
 }
-# And that what a graph break reads out is one for the code behind it.
-READ_BY_BREAK = ("PTR221",)
+# And that what a graph break reads out is one for the code behind it, or that a method which waits for that is.
+READ_BY_BREAK = ("PTR221", "PTR232")
 LEFT_BY_BREAK = re.compile(r"___stack\d+")  # Dynamo's name for it
 # Guards that show nothing of a finding, though they are on what its statement names: of a smaller batch the sizes of
 # other dimensions, of another way to call the same any size.
@@ -40,6 +40,8 @@ _OF_TENSOR = re.compile(r"^tensor '|\.(?:size|stride)\(\)")
 SHOWS_NOTHING = {"PTR212": _OTHER_SIZE, "PTR222": re.compile(r"size mismatch at index|\.size\(\)\[")}
 # What is said of numbers, texts and keys of Python: the tensor that they are read out of has guards of its own.
 SHOWS_NOTHING |= dict.fromkeys(("PTR202", "PTR203", "PTR209", "PTR210", "PTR218", "PTR221"), _OF_TENSOR)
+# A method that was bound anew is gone by the next call; a number that waits beside it is another thing.
+SHOWS_NOTHING["PTR232"] = re.compile(r"^(?!.* got deallocated).")
 # What `with torch.no_grad():` around a call changes is no argument's, and what is detached has any name.
 _GRADIENTS = re.compile(r"GLOBAL_STATE changed:.*\bgrad_mode\b|requires_grad mismatch")
 
@@ -127,11 +129,13 @@ class Recompilations:
 
 
 _TENSOR = re.compile(r"tensor '(?P<name>.+?)' ")
+_GONE = re.compile(r"^Cache line invalidated because (.+) got deallocated$")
 _SHAPE = re.compile(r"tensor '.+?' (?:size|stride|rank|shape)|size mismatch|\.size\(\)|\.stride\(\)")
 
 
 def guard_subject(guard: str) -> str:
     """What a guard is about: the last name in its left side ("L['self'].step == 1" gives "step")."""
+    guard = _GONE.sub(r"\1", guard)
     tensor = _TENSOR.search(guard)
     left = (
         tensor["name"]

@@ -109,11 +109,14 @@ class Attempts:
         if new.error is not None and (old.error is None or old.error.type != new.error.type):
             return Failed(f"compiling then fails: {new.error}")
         known = set(places(old.breaks, self.bench.roots))
+        stays = self._stay(findings, old)
         guilty: dict[int, str] = {}
         other: str | None = None
         for one in new.breaks:
             for path, line in places([one], self.bench.roots):
                 before = old_lines[path].get(line) if path in old_lines else line
+                if before is None and one.reason in stays:
+                    continue
                 if before is None:
                     other = other or f"the graph then breaks in the fix itself (line {line}): {one.reason}"
                     wrote = _written(findings, path, line, old_lines[path])
@@ -130,6 +133,17 @@ class Attempts:
         if guilty:
             return Failed(next(iter(guilty.values())), frozenset(guilty))
         return Failed(other) if other else None
+
+    def _stay(self, findings: Sequence[Finding], old: Run) -> set[str]:
+        """The reasons of the breaks where findings stand that are none themselves: a fix may move such a line."""
+        return {
+            one.reason
+            for one in old.breaks
+            for path, line in places([one], self.bench.roots)
+            for finding in findings
+            if not finding.is_graph_break and os.path.realpath(finding.path) == path
+            if finding.line <= line <= finding.end_line
+        }
 
 
 @dataclass

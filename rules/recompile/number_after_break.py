@@ -84,6 +84,8 @@ class NumberAfterBreak(Rule):
         # What breaks in a loop leaves the whole function to Python, which guards on nothing.
         if body is None or (arithmetic := self.arithmetic_in(body)) is None:
             return
+        if self.is_waited_for(op):
+            return  # PTR232 tells what that costs, which is more
         if self.is_computed_with(node, arithmetic) or self.waits_for_another(node, op):
             self.report(
                 node,
@@ -91,6 +93,15 @@ class NumberAfterBreak(Rule):
                 f"{self.quote(node)} is another number at every call: what comes after the break is compiled for the "
                 "first one, and then again for any",
             )
+
+    def is_waited_for(self, op: Op) -> bool:
+        """Whether it stands in the arguments of a method of a list, a dictionary or a text."""
+        at, end = (op.line, op.column), (op.end_line, op.end_column)
+        return any(
+            (o.line, o.column) <= at and end <= (o.end_line, o.end_column)
+            for o in self.function.ops
+            if o.name == "wait for argument" and o.detail("of") == "builtin"
+        )
 
     def arithmetic_in(self, body: cst.CSTNode) -> list[tuple[int, set[str]]] | None:
         """The line and the names of each operation of two sides in a function; None where it holds a loop."""

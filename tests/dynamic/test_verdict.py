@@ -493,6 +493,9 @@ def test_what_another_program_does_says_nothing_of_a_file() -> None:
 def test_a_number_that_a_break_read_out_is_one_for_the_code_behind_it(line: int, verdict: str) -> None:
     again = run("program", recompiles=(Recompile(PATH, line, "f", ("___stack0 == 1.0",)),))
     assert verdict_of(found(10, code="PTR221"), again) == verdict
+    gone = ("Cache line invalidated because L['___stack0'] got deallocated",)
+    bound_anew = run("program", recompiles=(Recompile(PATH, line, "f", gone),))
+    assert verdict_of(found(10, code="PTR232"), bound_anew) == verdict
 
 
 def test_an_unforeseen_recompilation_is_reported_with_its_guard() -> None:

@@ -48,6 +48,19 @@ def main():
 if __name__ == "__main__":
     main()
 """
+WAITS = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        kept = []
+        kept.append(x.sum().item())
+        return x + 1
+
+
+def example_inputs():
+    return Model(), (torch.ones(2, 4),)
+"""
 TRAINS = """import torch
 
 net = torch.nn.Linear(3, 1)
@@ -95,6 +108,11 @@ def test_a_counter_in_a_buffer_is_counted_and_compared(tmp_path):
     assert [fix.proven for fix in counter.fixes] == [False, True], notes
     assert "three calls in a row" in notes
     assert "times before, 0 with it" in notes
+
+
+def test_a_value_that_is_computed_first_may_break_the_graph_there(tmp_path):
+    found, notes = proved(tmp_path, WAITS)
+    assert [fix.proven for fix in found["PTR232"].fixes] == [True], notes
 
 
 def test_a_program_shows_what_silently_does_nothing(tmp_path):

@@ -1720,6 +1720,57 @@ def left_to_python(model, loader):
         total += model(x).sum().item() / 2
     return total, time.time() - start
 """,
+    "methods that wait while the graph breaks": """
+import re
+
+def largest(x):
+    return x.max().item()
+
+@torch.compile
+def collected(x, rows: list[float], table: dict[str, float]):
+    kept = []
+    kept.append(x.sum().item())  # PTR232
+    kept.append(1 if x.sum() > 0 else 2)  # PTR232
+    kept.extend([largest(x)])  # PTR232
+    rows.insert(0, x.sum().item())  # PTR232
+    text = "{} {}".format(float(x.sum()), x.mean().item())  # PTR232
+    table.update(a=x.sum().item())  # PTR232
+    table["a"] = x.sum().item()
+    kept += [x.sum().item()]
+    value = x.sum().item()
+    kept.append(value)
+    kept.append(x.sum())
+    x.sum().item().is_integer()
+    return x + 1
+
+@torch.compile
+def last(x):
+    kept = [x.mean()]
+    kept.append(x.sum().item())
+    return kept
+
+@torch.compile
+def in_a_loop(x):
+    kept = []
+    for _ in range(3):
+        kept.append(x.sum().item())
+    return x + 1
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        kept = []
+        with torch.no_grad():
+            kept.append(x.sum().item())  # PTR232
+        try:
+            return self.reported(kept, x) + 1
+        finally:
+            self.last = kept
+
+    def reported(self, kept, x):
+        kept.append(x.sum().item())
+        print(kept)
+        return x
+""",
     "learning rates": """
 from torch import optim
 from torch.optim import AdamW, SGD

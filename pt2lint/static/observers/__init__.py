@@ -40,6 +40,7 @@ from pt2lint.static.observers.steps import Steps
 from pt2lint.static.observers.threads import Threads
 from pt2lint.static.observers.unfrozen import Unfrozen
 from pt2lint.static.observers.untraced_objects import UntracedObjects
+from pt2lint.static.observers.waiting_methods import WaitingMethods
 from pt2lint.static.observers.ways import Ways
 
 if TYPE_CHECKING:
@@ -77,4 +78,5 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     OuterChanges,
     MissedAttributes,
     AssertedObjects,
+    WaitingMethods,
 )
