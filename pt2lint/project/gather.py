@@ -27,6 +27,7 @@ ENTERED = "PTB180"  # a context manager
 SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which rows are picked: `x[mask]`
+NOT = r"(?:logical|bitwise)_not"
 OF_SPARSE = re.compile(r"`[\w.]+\._?(?:indices|values)\(\)\[")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 LINES = re.compile(r" \(line \d+\)")
@@ -268,7 +269,7 @@ def _covers(
         return True  # whoever mends the one reads the other
     if alike or _are_checks(at, leader, where, finding) or _is_made_by(at, leader, where, finding):
         return True
-    if _picks_again(leader, finding) or _are_scripted(leader, finding):
+    if _picks_again(leader, finding, place) or _are_scripted(leader, finding):
         return True
     if leader.code == SPARSE and finding.code in ROWS and OF_SPARSE.search(finding.message):
         return True  # `x._values()[kept]`: who makes it dense picks no rows of it
@@ -288,18 +289,29 @@ def _picks_tested(
     picked = finding.message.partition("`")[2].partition("`")[0]
     if re.search(rf"(?<![\w.]){re.escape(mask)}(?![\w.])", picked) is not None:
         return True
-    origin = origin_of(finding)
-    made = place(int(origin[2])) if origin is not None and origin[1] == finding.path else None
+    made = _made_in(finding, place)
     return made is not None and made.text.startswith(f"{mask} = ")
 
 
-def _picks_again(leader: Finding, finding: Finding) -> bool:
-    """Whether it picks rows by a view of the mask: `x[mask]`, then `y.masked_select(mask.view(-1, 1))`."""
+def _picks_again(leader: Finding, finding: Finding, place: Callable[[int], Where | None]) -> bool:
+    """Whether it picks rows by a view of the mask: `x[mask]`, then `y.masked_select(mask.view(-1, 1))`; or by its
+    opposite, `other = mask.logical_not()`, then `y[other]`."""
     picked = PICKED.search(leader.message) if leader.code in ROWS and finding.code in ROWS else None
     if picked is None or not _costs_no_more(leader, finding):
         return False
     viewed = rf"(?<![\w.]){re.escape(picked[1])}\.(?:view|reshape|unsqueeze|expand|expand_as)\("
-    return re.search(viewed, finding.message) is not None
+    if re.search(viewed, finding.message) is not None:
+        return True
+    made = _made_in(finding, place)
+    mask = re.escape(picked[1])
+    opposite = rf"\w+ = (?:~{mask}\b|{mask}\.{NOT}\(\)|torch\.{NOT}\({mask}\))"
+    return made is not None and re.match(opposite, made.text) is not None
+
+
+def _made_in(finding: Finding, place: Callable[[int], Where | None]) -> Where | None:
+    """Where the value is made that a finding is about, if its own file says so."""
+    origin = origin_of(finding)
+    return place(int(origin[2])) if origin is not None and origin[1] == finding.path else None
 
 
 def _is_decided(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:

@@ -1214,6 +1214,33 @@ class M(nn.Module):
     assert [f["also"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == told
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("~mask", [[11]]),
+        ("mask.logical_not().to(x.device)", [[11]]),
+        ("torch.logical_not(mask)", [[11]]),
+        ("y < 0", [[], []]),
+        ("~mask2", [[], []]),
+    ],
+)
+def test_rows_that_the_opposite_of_the_mask_picks(
+    capsys: pytest.CaptureFixture[str], made: str, told: list[list[int]]
+) -> None:
+    code = f"""
+class M(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor, mask2: torch.Tensor):
+        mask = x > 0
+        kept = x[mask]
+        y = y.relu()
+        other = {made}
+        rows = y[other].relu().sum(0)
+        return kept, rows
+"""
+    Path("m.py").write_text(HEAD + code)
+    assert [f["also"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == told
+
+
 SIZES = """
 class NAME(nn.Module):
     def forward(self, x: torch.Tensor, masks: torch.Tensor):
