@@ -321,6 +321,7 @@ ASSIGNMENTS = [
     "if torch.any(y < 0):\n        y[y < 0] = 0",
     "if y.sum() > 100:\n        y[y.eq(1)] = 5.0",
     "if x.dim() == 2 and not (y > 0).all():\n        y[y > 1] = 1.0",
+    "bad = y.isnan()\n    if bad.any():\n        y = y.masked_fill(bad, 0.0)",
 ]
 
 
@@ -341,6 +342,7 @@ def test_mask_is_assigned_through(text):
         "if y.sum() > 0:\n        y[y > 1] = 0.0\n    else:\n        y = y + 1",
         "if y.sum() > 0:\n        y[y > 1] = 0.0\n        y = y + 1",
         "if y.sum() > 0:\n        y[0, 1] = 0.0",
+        "if (y > 1).any():\n        y = x.masked_fill(y > 1, 0.0)",
     ],
 )
 def test_mask_assignment_is_refused(text):

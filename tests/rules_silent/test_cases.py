@@ -3424,6 +3424,47 @@ def test_what_an_object_compiles_is_saved_in_another_file(
     assert [f"{Path(f.path).name}:{f.line}" for f in found] == told
 
 
+KEEPER = """
+import torch
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+
+    def save(self):
+        torch.save(self.model.state_dict(), "model.pth")
+"""
+MAKES = """
+import torch
+from trainer import Trainer
+
+def main():
+    model = torch.nn.Linear(2, 2)
+    {compiled}trainer = Trainer(model)
+    trainer.model(torch.zeros(2, 2))
+    trainer.save()
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "written"),
+    [("", "self.model._orig_mod"), (MAKES, 'getattr(self.model, "_orig_mod", self.model)')],
+    ids=["compiled wherever it is made", "made without compiling, too"],
+)
+def test_the_original_is_asked_for_where_every_maker_compiles(
+    other: str, written: str, tmp_path: Path
+) -> None:
+    compiles = MAKES.format(compiled="model = torch.compile(model)\n    ")
+    files = {"trainer.py": KEEPER, "train.py": compiles, "check.py": other.format(compiled="")}
+    for name, source in files.items():
+        (tmp_path / name).write_text(source, encoding="utf-8")
+    [found] = lint([str(tmp_path / name) for name in files], Settings(select=("PTS303",))).findings
+    [text] = [edit.text for fix in found.fixes for edit in fix.edits]
+    assert written in text or (written.endswith(text) and not other)
+
+
 def test_torch_2_15_keeps_the_order_that_is_drawn_while_tracing(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_text(

@@ -226,7 +226,7 @@ _FILLS = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 @refusing
 def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
     """`if bad.any(): x[bad] = 0` as `x[bad] = 0`, and `if test: x[mask] = 0` as
-    `x[mask & test] = 0`.
+    `x[mask & test] = 0`; so too of `x = x.masked_fill(bad, 0)`.
 
     Refused where there is an `else`, the body does more, the value is not a number, or the test may have more
     than one element. Unsafe: the mask must be a tensor of bools; the tensor is written to also where nothing
@@ -238,18 +238,14 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     only, small = node.body.body[0], only_of(node.body)
     if not isinstance(only, cst.SimpleStatementLine) or small is None:
         return Refusal("the body does more than one thing")
-    if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+    written = _written_through(small)
+    if written is None:
         return Refusal("the body is no assignment through a mask")
-    target = small.targets[0].target
-    if not isinstance(target, cst.Subscript) or len(target.slice) != 1:
-        return Refusal("the body is no assignment through a mask")
-    index = target.slice[0].slice
-    value = small.value
+    place, mask, value = written
     plain = number(value) is not None or kind(value) in ("int", "float", "bool")
-    if not isinstance(index, cst.Index) or not (plain or source(function, value) == 'float("-inf")'):
+    if not (plain or source(function, value) == 'float("-inf")'):
         return Refusal("the body is no assignment of a number through a mask")
-    mask = index.value
-    if effect(mask) or effect(target.value):
+    if effect(mask) or effect(place):
         return Refusal("the mask has an effect")
     if kind(mask) != "tensor:bool" and not gives_bools(mask):
         return Refusal("the index is not known to be a mask")
@@ -280,6 +276,24 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
         "mask is a tensor of bools.",
         edits,
     )
+
+
+def _written_through(
+    small: cst.BaseSmallStatement,
+) -> tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression] | None:
+    """Of `x[mask] = 0` and `x = x.masked_fill(mask, 0)` what is written, the mask, and what with."""
+    if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+        return None
+    target, value = small.targets[0].target, small.value
+    if isinstance(target, cst.Subscript) and len(target.slice) == 1:
+        index = target.slice[0].slice
+        return (target.value, index.value, value) if isinstance(index, cst.Index) else None
+    if not isinstance(value, cst.Call) or callee(value) != "masked_fill" or len(value.args) != 2:
+        return None
+    plain = not any(arg.keyword or arg.star for arg in value.args)
+    if not plain or not isinstance(value.func, cst.Attribute) or not value.func.value.deep_equals(target):
+        return None
+    return target, value.args[0].value, value.args[1].value
 
 
 def _asks_the_mask(function: FunctionCode, condition: Condition, mask: str) -> bool:

@@ -24,6 +24,7 @@ from pt2lint.static.source.nodes import (
     FunctionNode,
     binds,
     is_name,
+    is_own,
     is_range,
     own_name,
     parameters_in,
@@ -91,9 +92,30 @@ class CompiledCalls:
             words = self.words_of_compiled(inner, name, frame)
             if owner.within:
                 words["within"] = owner.within
-            if may_be_plain(among):
+            if may_be_plain(among) or self._is_made_plain(node, frame):
                 words["maybe"] = "yes"
             self.at.notebook.note(node, "attribute of compiled", frame, details=words)
+
+    def _is_made_plain(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether it is asked of what the object keeps of an argument of its `__init__`, and some code of the project
+        makes such an object with what is not compiled, as far as reading tells."""
+        while isinstance(place, ast.Attribute) and not is_own(place):
+            place = place.value
+        cls = frame.own_class
+        found = self.at.classes.find_method(cls, "__init__") if cls is not None else None
+        if cls is None or found is None or not is_own(place):
+            return False
+        kept = {value.id for method, value in cls.assigned(place.attr) if isinstance(value, ast.Name)}
+        maker = Func(found[1], found[0].module, found[0].env, Instance(cls), found[0])
+        passed = self.at.functions.passed
+        passed.read(maker.module)
+        passed.read_callers(maker)
+        given = passed.seen.get(maker.node, {})
+        return any(
+            not isinstance(one, Wrapped) or one.how != "compiled"
+            for name in kept
+            for one in options(given.get(name, UNKNOWN))
+        )
 
     def words_of_compiled(self, inner: Value, name: str, frame: Frame) -> dict[str, str]:
         """What rules are told of `compiled.name`."""
