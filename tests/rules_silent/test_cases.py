@@ -1684,6 +1684,8 @@ def run():
     "data that is refused": """
 import numpy as np
 
+OFFSETS = np.ones(3)
+
 @torch.compile
 def made(state: np.ndarray, x: torch.Tensor):
     a = torch.FloatTensor(np.zeros(3))  # PTS327
@@ -1691,7 +1693,12 @@ def made(state: np.ndarray, x: torch.Tensor):
     c = torch.FloatTensor([state, state])  # PTS327
     d = torch.as_tensor([x.sum(), x.mean()])  # PTS327
     e = torch.Tensor([each for each in x])  # PTS327
-    return a, b, c, d, e
+    f = torch.FloatTensor(OFFSETS)  # PTS327
+    g = torch.LongTensor(np.zeros(3, dtype="int32"))  # PTS327
+    torch.DoubleTensor(np.arange(3) + 0), torch.FloatTensor(state.astype(np.float64))  # PTS327
+    scaled = np.array([[1.0, 2], [3, 4]])
+    h = torch.FloatTensor(scaled)  # PTS327
+    return a, b, c, d, e, f, g, h
 
 @torch.compile
 def taken(state: np.ndarray, x: torch.Tensor):
@@ -1699,7 +1706,12 @@ def taken(state: np.ndarray, x: torch.Tensor):
     b = torch.FloatTensor(state), torch.FloatTensor([x.sum()]), torch.FloatTensor([1.0, 2.0])
     c = torch.tensor([state, state]), torch.tensor([x.sum(), x.mean()])
     d = torch.Tensor(state), torch.as_tensor(state), torch.DoubleTensor(np.zeros(3))
-    return a, b, c, d
+    e = torch.LongTensor(np.arange(3)), torch.Tensor(OFFSETS), torch.FloatTensor(state.astype("float32"))
+    return a, b, c, d, e
+
+@torch.compile
+def given_by_that_name(OFFSETS: np.ndarray):
+    return torch.FloatTensor(OFFSETS), torch.FloatTensor(OFFSETS / 2)
 
 def eager(state):
     return torch.FloatTensor(np.zeros(3)), torch.Tensor([state.sum()])
