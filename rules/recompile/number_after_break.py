@@ -68,12 +68,18 @@ class NumberAfterBreak(Rule):
     )
     severity = "note"
     ops = (*OF_TENSORS, *CLOCKS)
+    asks_what_is_left = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.inside or op.caller:
+        if op.inside:
             return False  # the whole function is left to Python, and guards on nothing
         return op.name not in OF_TENSORS[1:] or is_tensor(op.arg(0))
+
+    def concerns(self, op: Op) -> bool:
+        """What breaks in a loop leaves the function to Python, which guards on nothing. What calls it in a loop is left
+        to Python, and the function is compiled by itself."""
+        return not self.function.is_left
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not breaks_on(op.name, self.function.target, op.whole):
@@ -81,9 +87,9 @@ class NumberAfterBreak(Rule):
         body: cst.CSTNode | None = self.function.parent(node)
         while body is not None and not isinstance(body, cst.FunctionDef):
             body = self.function.parent(body)
-        # What breaks in a loop leaves the whole function to Python, which guards on nothing.
-        if body is None or (arithmetic := self.arithmetic_in(body)) is None:
+        if body is None:
             return
+        arithmetic = self.arithmetic_in(body)
         if self.is_waited_for(op):
             return  # PTR232 tells what that costs, which is more
         if self.is_computed_with(node, arithmetic) or self.waits_for_another(node, op):
@@ -103,18 +109,16 @@ class NumberAfterBreak(Rule):
             if o.name == "wait for argument" and o.detail("of") == "builtin"
         )
 
-    def arithmetic_in(self, body: cst.CSTNode) -> list[tuple[int, set[str]]] | None:
-        """The line and the names of each operation of two sides in a function; None where it holds a loop."""
+    def arithmetic_in(self, body: cst.CSTNode) -> list[tuple[int, set[str]]]:
+        """The line and the names of each operation of two sides in a function."""
         known: dict[cst.CSTNode, Any] = self.function.memo.setdefault("arithmetic", {})
         if body not in known:
-            nodes = [*walk(body)]
-            sides = (
+            known[body] = [
                 (self.function.range(part)[0], {n.value for s in (part.left, part.right) for n in names(s)})
-                for part in nodes
+                for part in walk(body)
                 if isinstance(part, cst.BinaryOperation)
-            )
-            known[body] = None if any(isinstance(p, cst.For | cst.While) for p in nodes) else [*sides]
-        found: list[tuple[int, set[str]]] | None = known[body]
+            ]
+        found: list[tuple[int, set[str]]] = known[body]
         return found
 
     def is_computed_with(self, node: cst.CSTNode, arithmetic: list[tuple[int, set[str]]]) -> bool:

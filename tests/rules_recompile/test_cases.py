@@ -1719,6 +1719,23 @@ def left_to_python(model, loader):
     for x in loader:
         total += model(x).sum().item() / 2
     return total, time.time() - start
+
+@torch.compile
+def unrolled(x):
+    largest = x.max().item()  # PTR221
+    for _ in range(2):
+        x = x.sin()
+    return x / largest
+
+def scaled(x):
+    largest = x.max().item()  # PTR221
+    return x / largest
+
+@torch.compile
+def in_turn(x):
+    for _ in range(2):
+        x = scaled(x).sin()
+    return x
 """,
     "methods that wait while the graph breaks": """
 import re
