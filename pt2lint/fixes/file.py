@@ -295,9 +295,20 @@ def quote_of(text: str) -> str:
     return "'" if text.count("'") > text.count('"') else '"'
 
 
+# A text that no formatter breaks: longer than a word or two.
+_LONG_TEXT = re.compile(r"""("[^"]{30,}"|'[^']{30,}')""")
+
+
 def own_line_length(lines: Sequence[str]) -> int:
-    """How long a file's lines are, as far as they are code of its own."""
-    long = [len(text) for text in lines if '"""' not in text and "http" not in text]
+    """How long a file's lines are, as far as they are code of its own: no comments, no longer texts."""
+    long: list[int] = []
+    within = False
+    for text in lines:
+        marks = text.count('"""') + text.count("'''")
+        code = text.partition(" #")[0].rstrip()
+        if not within and not marks and not code.lstrip().startswith("#") and not _LONG_TEXT.search(code):
+            long.append(len(code))
+        within ^= marks % 2 == 1
     long.sort()
     # One line in fifty may be an oversight.
     return max(LINE_LENGTH, long[len(long) * 49 // 50] if long else 0)
@@ -321,6 +332,17 @@ def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
 
     parts = (part for one in file_of(function).tree.body if holds(one) for part in ast.walk(one))
     return next((part for part in parts if isinstance(part, ast.ClassDef) and holds(part)), None)
+
+
+def kept_in(function: FunctionCode, line: int, name: str) -> list[ast.expr]:
+    """What the methods of the class around a line assign to `self.NAME`."""
+    cls = class_around(function, line)
+    return [
+        part.value
+        for part in (ast.walk(cls) if cls is not None else ())
+        if isinstance(part, ast.Assign)
+        if any(isinstance(t, ast.Attribute) and ast.unparse(t) == f"self.{name}" for t in part.targets)
+    ]
 
 
 def method_in(cls: ast.ClassDef | None, name: str) -> ast.FunctionDef | None:

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from pt2lint.fixes.file import class_around
-from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.kinds import Kind, is_made_elsewhere, words
 from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import enclosing_function, name_in, qualified, source, uses
 from pt2lint.rule import FunctionCode
@@ -29,6 +29,8 @@ def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -
     parent = function.parent(node)
     if isinstance(parent, cst.BinaryOperation):
         other = parent.right if parent.left is node else parent.left
+        if is_made_elsewhere(function, other):
+            return f"`{source(function, other)}` may lie on another device, which a number does not mind"
         if kind(other).startswith("tensor"):
             return None
         if kind(other) in ("int", "float"):

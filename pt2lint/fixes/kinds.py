@@ -9,6 +9,7 @@ does not know, the function's own text is asked.
 
 from __future__ import annotations
 
+import ast
 from ast import literal_eval
 from collections.abc import Callable, Collection
 from functools import lru_cache
@@ -16,6 +17,7 @@ from typing import TypeAlias
 
 import libcst as cst
 
+from pt2lint.fixes.file import kept_in
 from pt2lint.fixes.rewrite import ancestors, enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, says_none, walk
@@ -58,6 +60,7 @@ MAKERS = words(
     "from_numpy scalar_tensor"
 )
 MADE_ANEW = {f"torch.{name}" for name in MAKERS}
+_OF_NUMBERS = {f"torch.{name}" for name in words("Tensor FloatTensor DoubleTensor LongTensor")}
 # Methods that tensors have and modules, arrays and containers do not; functions that take nothing else first.
 TELLING = words(
     "abs clamp clip clamp_min clamp_max detach unsqueeze softmax sigmoid relu masked_fill view "
@@ -87,7 +90,7 @@ _MADE_BY = words("new new_zeros new_ones new_full new_empty")
 def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bool:
     """Whether a tensor is made there that surely passes no gradient on: of `x.data`, of numbers, of whole numbers."""
     if isinstance(node, cst.Attribute):
-        return node.attr.value == "data"
+        return node.attr.value == "data" or (is_name(node.value, "self") and _is_frozen(function, node))
     if not isinstance(node, cst.Call):
         return False
     name = qualified(function, node.func)
@@ -110,6 +113,32 @@ def has_no_gradient(function: FunctionCode, node: cst.CSTNode, kind: Kind) -> bo
         or kind(one) in plain
         or (isinstance(one, cst.Tuple | cst.List) and all(kind(each.value) in plain for each in one.elements))
         for one in given
+    )
+
+
+def _is_frozen(function: FunctionCode, place: cst.Attribute) -> bool:
+    """Whether the class keeps a parameter there that learns nothing: `nn.Parameter(limit, requires_grad=False)`."""
+    made = kept_in(function, function.range(place)[0], place.attr.value)
+    return bool(made) and all(
+        isinstance(one, ast.Call)
+        and any(
+            word.arg == "requires_grad" and isinstance(word.value, ast.Constant) and word.value.value is False
+            for word in one.keywords
+        )
+        for one in made
+    )
+
+
+def is_made_elsewhere(function: FunctionCode, place: cst.BaseExpression) -> bool:
+    """Whether it is a tensor that the class makes and keeps where none of its buffers are, `self.steps =
+    torch.tensor([1, 2])`: on the CPU, wherever the module is moved."""
+    if not isinstance(place, cst.Attribute) or not is_name(place.value, "self"):
+        return False
+    return any(
+        isinstance(one, ast.Call)
+        and not any(word.arg == "device" for word in one.keywords)
+        and qualified(function, cst.parse_expression(ast.unparse(one.func))) in MADE_ANEW | _OF_NUMBERS
+        for one in kept_in(function, function.range(place)[0], place.attr.value)
     )
 
 

@@ -304,6 +304,41 @@ def test_a_test_on_several_lines_is_broken_anew():
         assert f"torch._assert_async({copied} >= 2, " in applied(source, fix)
 
 
+OF_A_MODULE = """class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma = torch.nn.Parameter(torch.tensor(2.0), requires_grad=False)
+        self.scale = torch.nn.Parameter(torch.tensor(2.0))
+        self.steps = torch.Tensor([1.0, 0.5, 0.2])
+        self.register_buffer("ones", torch.ones(3))
+
+    def forward(self, x: torch.Tensor):
+        return {}
+
+
+f = Model()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("self.gamma.item() - x", "self.gamma - x"),
+        ("self.scale.item() - x", "self.scale.detach() - x"),
+        ("self.ones * x.max().item()", "self.ones * x.max().detach()"),
+        ("self.steps * x.max().item()", ""),  # which stays on the CPU
+    ],
+)
+def test_numbers_beside_what_a_module_keeps(body, written):
+    source = HEAD + OF_A_MODULE.format(body)
+    code = function_code(source, "forward")
+    [call] = [one for one in nodes(code, cst.Call) if code.module.code_for_node(one).endswith(".item()")]
+    fix = scalar.keep_tensor(code, call, lambda node: "tensor:float")
+    assert isinstance(fix, Fix if written else Refusal)
+    if written:
+        assert written in applied(source, fix)
+
+
 NUMBERS = [
     ("return x / x.abs().max().item()", "x.abs().max().item"),
     ("scale = x.abs().max().item() + 1\n    return x * scale - scale", "x.abs().max().item"),

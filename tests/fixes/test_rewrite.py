@@ -8,7 +8,7 @@ import libcst as cst
 import pytest
 
 from pt2lint.fixes.edit import apply_edits
-from pt2lint.fixes.file import File
+from pt2lint.fixes.file import File, own_line_length
 from pt2lint.fixes.loss import what_is_lost
 from pt2lint.fixes.rewrite import Refusal, fix, rewrite, statements
 from tests.fixes.lab import function_code, nodes
@@ -286,6 +286,24 @@ def test_form_feeds_and_carriage_returns_stay():
 )
 def test_where_torch_may_be_imported(head, may):
     assert File("m.py", head + "\n").loads_torch is may
+
+
+CODE = "value = [1, 2, 3] + [4, 5, 6]" + " + [7, 8, 9]" * 4  # 77 characters
+
+
+@pytest.mark.parametrize(
+    ("long", "length"),
+    [
+        (f"    raise ValueError('{'x' * 100}')", 88),
+        (f"# {'x' * 100}", 88),
+        (f"x = 1  # {'x' * 100}", 88),
+        (f'"""Text.\n{"x" * 100}\n"""', 88),
+        (f"{CODE}{' + [7, 8, 9]' * 2}", 101),
+    ],
+)
+def test_how_long_lines_may_be_code_alone_tells(long: str, length: int) -> None:
+    lines = "\n".join([CODE, *[long] * 9]).split("\n")
+    assert own_line_length(lines) == length
 
 
 CALL = """\
