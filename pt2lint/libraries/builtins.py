@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable
 
-from pt2lint.libraries.call import Call, named
+from pt2lint.libraries.call import Call, named, start_of
 from pt2lint.libraries.model import Library
 from pt2lint.static.values import (
     BOOL,
@@ -556,10 +556,12 @@ def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
 
 
 def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Value:
-    known = [*owner.items.values(), *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
+    asked = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
+    items = owner.beginning(start_of(asked))
+    known = [*items, *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
     everything = mixed(join_all(known), owner.keywords)
     if method in ("get", "pop", "setdefault"):
-        if isinstance(first, Py) and isinstance(first.const, str):
+        if isinstance(first, Py) and (isinstance(first.const, str) or (owner.items and not items)):
             if first.const in owner.items:
                 return owner.items[first.const]
             if not owner.items and owner.elem is UNKNOWN:

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 MAX_PARTS = 4  # modules in modules
 
 
+def start_of(node: ast.expr | None) -> str:
+    """What the text begins with that an expression is, as far as an f-string tells: "output_" of `f"output_{name}"`."""
+    first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
 class Call:
     """`args` and `kwargs` are values ("**" holds what unpacked keywords may be), `receiver` the object of a method.
 

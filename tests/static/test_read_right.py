@@ -23,6 +23,71 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "what is left for a mask where the other parts of a test are known": """
+def is_tracing(x=None):
+    asked = torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if x is not None:
+        asked |= isinstance(x, torch.fx.Proxy)
+    return asked
+
+def is_exporting():
+    try:
+        return torch.compiler.is_exporting()
+    except Exception:
+        return False
+
+def is_full(mask, n, most=None):
+    if (
+        not (is_exporting() or (mask is not None and is_tracing(mask)))
+        and (mask is None or mask.all())
+        and (most is None or n < most)
+    ):
+        return True
+    return False
+
+def is_square(mask, n):
+    if is_exporting() or (mask is not None and is_tracing(mask)):
+        n = n + 1
+        return False
+    return n == 1 and (mask is None or mask.sum() == mask.numel())
+
+def is_any(mask, n):
+    if mask is not None and n > 2:
+        return False
+    return mask is None or mask.any()
+
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None):
+        if is_full(mask, x.shape[0]) or is_square(mask, x.shape[0]):
+            return x
+        if is_any(mask, x.shape[0]):  # PTB110
+            return x + 1
+        return x + mask
+""",
+    "what a dictionary holds under names that begin so": """
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        held = {"x": x, "mask": mask}
+        for name in self.names:
+            if held.get(f"wants_{name}", False):
+                x = x + 1
+            if held.get(f"ma{name}").any():  # PTB110
+                x = x + 2
+        return x
+""",
+    "what keyword arguments hold under a name that is not known": """
+class Net(nn.Module):
+    def run(self, name, **kwargs):
+        if any(one > 0 for one in kwargs[name]):
+            return kwargs["x"]
+        return kwargs["x"] * 2
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        return self.run(self.name, x=x, rows=[x for x in self.rows(mask)])
+
+    def rows(self, mask):
+        return [mask, mask]
+""",
     "what another platform runs": """
 import platform
 import subprocess

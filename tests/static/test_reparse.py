@@ -150,7 +150,7 @@ def test_edits_at_random_of_real_texts(seed: int) -> None:
     draw = random.Random(seed)
     files = sorted((Path(pt2lint.__file__).parent / "static").rglob("*.py"))
     trees, parts = Trees(), 0
-    for path in draw.sample(files, 4):
+    for path in draw.sample(files, 6):
         text = path.read_text(encoding="utf-8")
         trees.parse(text, "m.py")
         for _ in range(20):

@@ -1330,6 +1330,72 @@ def test_a_part_out_of_a_table(tmp_path: Path, key: str, condition: str, note: s
     assert [(f.when, f.note) for f in found] == [((condition,), note)]
 
 
+LOOKED_UP = """
+import torch
+
+def plain(x, mask):
+    return x
+
+def checked(x, mask):
+    return x + 1 if mask.all() else x
+
+KINDS = {"plain": plain, "checked": checked}
+MORE = {**KINDS, "also": plain, "checked": checked, "another": checked}
+LONG = {"plain": plain, "checked_with_many_words": checked, "checked_with_many_more_words": checked}
+
+class Kinds:
+    known = {"plain": plain, "checked": checked}
+
+    def __init__(self):
+        self.own = {}
+
+    def __getitem__(self, name):
+        return self.own[name] if name in self.own else self.known[name]
+
+ALL = Kinds()
+
+class M(torch.nn.Module):
+    def __init__(self, config, kind="plain"):
+        super().__init__()
+        self.config = config
+        self.kind = kind
+        self.layer = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        x = self.layer(x)
+BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "condition", "note"),
+    [
+        ("return KINDS[self.config.kind](x, mask)", "self.config.kind == 'checked'", ""),
+        (
+            "return KINDS[self.kind](x, mask)",
+            "self.kind == 'checked'",
+            "`self.kind == 'checked'` is off by default",
+        ),
+        ("run = ALL[self.config.kind]\nreturn run(x, mask)", "self.config.kind == 'checked'", ""),
+        ("return MORE[self.config.kind](x, mask)", "self.config.kind in ('checked', 'another')", ""),
+        (
+            "return LONG[self.config.kind_of_what_is_checked](x, mask)",
+            "self.config.kind_of_what_is_checked in ('checked_with_many_words', ...)",
+            "",
+        ),
+        ("return {'a': checked, 'b': checked}[self.config.kind](x, mask)", "", ""),
+        (
+            "if self.config.kind in ('checked', 'also'):\n    return checked(x, mask)\nreturn x",
+            "self.config.kind in ('checked', 'also')",
+            "",
+        ),
+    ],
+)
+def test_a_function_out_of_a_table(tmp_path: Path, body: str, condition: str, note: str) -> None:
+    found = linted(tmp_path, LOOKED_UP.replace("BODY", textwrap.indent(body, " " * 8)))
+    assert [(f.when, f.note) for f in found if f.code == "PTB110"] == [((condition,) * bool(condition), note)]
+
+
 MANY = "".join(f"A{i} = ({', '.join([f'A{i + 1}'] * 60)},)\n" for i in range(5)) + "A5 = 1\n"
 
 

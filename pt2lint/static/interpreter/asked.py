@@ -37,6 +37,7 @@ from pt2lint.static.source.nodes import (
 from pt2lint.static.values import (
     NONE,
     UNKNOWN,
+    Dict,
     Ext,
     Func,
     Instance,
@@ -68,6 +69,7 @@ class Asked:
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._handed: dict[tuple[ast.Call, ast.AST], ast.expr | None] = {}
         self._there: dict[ast.expr, ast.Compare] = {}
+        self._held: dict[tuple[ast.expr, ast.AST], ast.expr | None] = {}
 
     def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         """The conditions of the frame, and what it takes for a test that nothing else decides to come out so."""
@@ -95,7 +97,7 @@ class Asked:
             place = self._gone_over(call, place.id)
         kept = self.defaults.kept_under(place, part, frame) if isinstance(place, ast.Attribute) else None
         if kept is None:
-            return self._of_chosen(call.func, part, frame)
+            return self._of_chosen(call.func, part, frame) or self._of_table(call.func, part, frame)
         about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)
         return self._told(kept[0], kept[1], OFF if kept[2] else FLAG, about)
 
@@ -160,6 +162,40 @@ class Asked:
         where = {branch for value, branch in sets if makes(value, chosen)}
         branch = where.pop() if len(where) == 1 else None
         return self._of(*branch, seen[0], frame) if branch is not None else ()
+
+    def _of_table(self, called: ast.expr, part: Value, frame: Frame) -> Path:
+        """The condition under which a table holds this function for the key that it is asked for: `KINDS[kind](x)`, or
+        `run = KINDS[kind]` before."""
+        seen = self.at.expressions.seen.get(called)
+        place: ast.expr | None = called
+        if isinstance(place, ast.Name) and place.id not in frame.parameters:
+            running = self.at.functions.running()
+            place = made_once(running).get(place.id) if running is not None else None
+        if seen is None or not isinstance(place, ast.Subscript) or not isinstance(part, Func):
+            return ()
+        if (called, part.node) not in self._held:
+            keys, others = self._keys(place.value, part, seen[0], frame)
+            known = keys and others and isinstance(place.slice, (ast.Name, ast.Attribute))
+            self._held[called, part.node] = _is_one_of(place.slice, keys) if known else None
+        test = self._held[called, part.node]
+        return self._of(test, True, seen[0], frame) if test is not None else ()
+
+    def _keys(self, place: ast.expr, part: Func, env: Env, frame: Frame) -> tuple[list[str], list[str]]:
+        """The keys under which a table, or an object that looks in its own, holds the function; and the others."""
+        table = self.at.expressions.again(place, env, frame)
+        if isinstance(table, Instance) and table.cls is not None:
+            found = self.at.classes.find_method(table.cls, "__getitem__")
+            kept = [n.value.attr for n in parts(found[1], ast.Subscript) if is_own(n.value)] if found else []
+            tables = [self.at.objects.instance_attribute(table, name, frame) for name in dict.fromkeys(kept)]
+        else:
+            tables = [table]
+        items = {k: v for each in tables if isinstance(each, Dict) for k, v in each.items.items()}
+        keys = [
+            key
+            for key, value in items.items()
+            if any(isinstance(o, Func) and o.node is part.node for o in options(value))
+        ]
+        return keys, [key for key in items if key not in keys]
 
     def _of(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -364,8 +400,25 @@ class Asked:
         if text is None:
             text = self._texts[test, outcome] = ast.unparse(test if outcome else opposite(test))
         if len(text) > LONGEST:
-            text = ""
+            text = _shorter(test) if outcome else ""
         return (Guard(text, sort, about),) if text or sort in RARE or about else ()
+
+
+def _is_one_of(place: ast.expr, keys: list[str]) -> ast.expr:
+    """`place == "a"`, or `place in ("a", "b")`"""
+    names: list[ast.expr] = [ast.Constant(key) for key in keys]
+    several: ast.expr = names[0] if len(names) == 1 else ast.Tuple(names, ast.Load())
+    test = ast.Compare(place, [ast.Eq() if len(names) == 1 else ast.In()], [several])
+    return ast.fix_missing_locations(ast.copy_location(test, place))
+
+
+def _shorter(test: ast.expr) -> str:
+    """`place in ("a", ...)`, of what is one of several; "" of anything else, and where that is long too."""
+    if not isinstance(test, ast.Compare) or not isinstance(several := test.comparators[0], ast.Tuple):
+        return ""
+    first = ast.Tuple([several.elts[0], ast.Constant(...)], ast.Load())
+    text = ast.unparse(ast.Compare(test.left, test.ops, [first]))
+    return text if len(text) <= LONGEST else ""
 
 
 def _handed(call: ast.Call, callee: Func) -> ast.expr | None:

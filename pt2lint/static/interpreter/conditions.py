@@ -274,9 +274,11 @@ class Conditions:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self._narrow(test.operand, env, not outcome, frame)
         elif isinstance(test, ast.BoolOp):
-            if isinstance(test.op, ast.And) is outcome:
-                for part in test.values:
-                    self._narrow(part, env, outcome, frame)
+            parts = test.values
+            if isinstance(test.op, ast.And) is not outcome:
+                parts = self._open(test)
+            for part in parts:
+                self._narrow(part, env, outcome, frame)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
             self._narrow_compared(test.left, test.ops[0], test.comparators[0], env, outcome, frame)
         elif isinstance(test, ast.NamedExpr):
@@ -292,6 +294,16 @@ class Conditions:
                     env[key] = dense.but(sparse=False)
         elif isinstance(test, ast.Call):
             self._narrow_call(test, env, outcome, frame)
+
+    def _open(self, test: ast.BoolOp) -> list[ast.expr]:
+        """The one operand on which the outcome hangs, as all others were known when the test was made: `mask is not
+        None` of `mask is not None and torch.compiler.is_compiling()`."""
+        left: list[ast.expr] = []
+        for part in test.values:
+            seen = self.at.expressions.seen.get(part)
+            if seen is None or self.truth_of(seen[1]) is not isinstance(test.op, ast.And):
+                left.append(part)
+        return left if len(left) == 1 else []
 
     def _narrow_compared(
         self, left: ast.expr, op: ast.cmpop, right: ast.expr, env: Env, outcome: bool, frame: Frame

@@ -152,8 +152,10 @@ class Sorts:
             if outcome and self.at.models.plays(callee, "tells the type"):
                 sort = self._given(left.args[0], frame)
                 return TYPE if sort == ARGUMENT else ARGUMENT if sort is not None else None
-        told = isinstance(right, ast.Constant) and (
-            right.value is None or isinstance(right.value, (bool, str))
+        one_of = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
+        told = all(
+            isinstance(one, ast.Constant) and (one.value is None or isinstance(one.value, (bool, str)))
+            for one in one_of
         )
         told = told or (isinstance(right, ast.Attribute) and self._is_member(right, env, frame))
         number = isinstance(right, ast.Constant) and type(right.value) is int

@@ -300,12 +300,15 @@ class Statements:
         if undecided:  # asked while what the test evaluated is at hand
             met = self.at.conditions.asked.where(node.test, True, env, frame)
             missed = self.at.conditions.asked.where(node.test, False, env, frame)
+        then, other = dict(env), dict(env)
+        if known is not False:
+            self.at.conditions.narrow(node.test, then, True, frame)
+        if known is not True:
+            self.at.conditions.narrow(node.test, other, False, frame)
         if known is not False:
             frame.guards = self.at.conditions.branches.branch(
                 node.test, met, not undecided, node.body, env, frame, not node.orelse
             )
-            then = dict(env)
-            self.at.conditions.narrow(node.test, then, True, frame)
             doubt = self.at.conditions.unlikely(node.test, env, frame, ALWAYS_OFF)
             self.at.notebook.doubt += doubt
             alive = self.block(node.body, then, frame)
@@ -318,8 +321,6 @@ class Statements:
             frame.guards = self.at.conditions.branches.branch(
                 node.test, missed, not undecided, node.orelse, env, frame, met=False
             )
-            other = dict(env)
-            self.at.conditions.narrow(node.test, other, False, frame)
             if self.block(node.orelse, other, frame):
                 paths.append(other)
                 left.append(frame.guards)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pt2lint.libraries.call import start_of
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.masks import Masks
 from pt2lint.static.values import (
@@ -122,7 +123,8 @@ class Subscripts:
             if index.const in owner.items:
                 return owner.items[index.const]
             return mixed(owner.elem, owner.keywords)  # UNKNOWN where nothing in sight has put it there
-        everything = join_all([*owner.items.values(), owner.elem]) if owner.items else owner.elem
+        known = owner.beginning(start_of(node.slice))
+        everything = join_all([*known, owner.elem]) if known else owner.elem
         return mixed(everything, owner.keywords)
 
     def _item_of_unknown(self, index: Value, node: ast.Subscript, env: Env, frame: Frame) -> Value:

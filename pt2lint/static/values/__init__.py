@@ -250,6 +250,10 @@ class Dict(Value):
         self.items, self.elem, self.keywords = items, elem, keywords
         self.key: Value | None = None
 
+    def beginning(self, start: str) -> list[Value]:
+        """What it holds under the known keys that begin so."""
+        return [value for key, value in self.items.items() if key.startswith(start)]
+
     def copy(self) -> Dict:
         same = Dict(dict(self.items), self.elem, self.keywords)
         same.key = self.key
@@ -584,11 +588,20 @@ def mixed(value: Value, loose: bool = False) -> Value:
     the collection holds a function's arguments (`loose`), it may be one, and that is all that can be said."""
     if loose and isinstance(value, Tensor):
         return value.but(sure=False)
+    if loose and isinstance(value, Seq) and value.elem is not UNKNOWN:
+        elts = None if value.elts is None else [mixed(one, True) for one in value.elts]
+        made = Seq(elts, mixed(value.elem, True), value.type)
+        made.counted = value.counted
+        return made
     if isinstance(value, Union) and (
         loose or any(not isinstance(o, Tensor) and is_none(o) is not True for o in value.options)
     ):
         return Union(
-            tuple(o.but(sure=False) if isinstance(o, Tensor) else o for o in value.options), value.declared
+            tuple(
+                o.but(sure=False) if isinstance(o, Tensor) else mixed(o, True) if loose else o
+                for o in value.options
+            ),
+            value.declared,
         )
     return value
 
