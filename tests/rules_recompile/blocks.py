@@ -20,11 +20,13 @@ def block(rule: type[Rule], section: str) -> str:
     return textwrap.dedent(match[1])
 
 
-def codes(source: str, tmp_path: Path, prefix: str = "PT") -> list[str]:
+def codes(
+    source: str, tmp_path: Path, prefix: str = "PT", target: tuple[int, int] | None = None
+) -> list[str]:
     """The codes that linting this text reports, by line: "PTR201:5"."""
     path = tmp_path / "m.py"
     path.write_text(source, encoding="utf-8")
-    found = lint([str(path)], Settings(pedantic=True))
+    found = lint([str(path)], Settings(pedantic=True, **({"target_torch": target} if target else {})))
     assert not found.problems, found.problems
     return [f"{f.code}:{f.line}" for f in found.findings if f.code.startswith(prefix)]
 

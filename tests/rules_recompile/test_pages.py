@@ -15,6 +15,7 @@ from tests.rules_recompile.running import outcome
 
 RULES = [r for r in load_rules() if r.code.startswith("PTR")]
 SILENT = [r for r in load_rules() if r.code.startswith("PTS")]
+OLD = {"PTS358": (2, 9)}  # what only an old torch does
 OVERHEAD = ("compile-per-call",)  # costs time at every call, but no recompilation
 
 
@@ -40,8 +41,10 @@ def test_example_recompiles_and_instead_does_not(rule: type[Rule]) -> None:
 
 @pytest.mark.parametrize("rule", [*RULES, *SILENT], ids=lambda r: r.code)
 def test_rule_fires_on_example_and_not_on_instead(rule: type[Rule], tmp_path: Path) -> None:
-    assert [c for c in codes(block(rule, "Example"), tmp_path) if c.startswith(rule.code)]
-    assert not codes(block(rule, "Use instead"), tmp_path, rule.code[:3])
+    target = OLD.get(rule.code)
+    found = codes(block(rule, "Example"), tmp_path, target=target)
+    assert [c for c in found if c.startswith(rule.code)]
+    assert not codes(block(rule, "Use instead"), tmp_path, rule.code[:3], target)
 
 
 @pytest.mark.parametrize("rule", [r for r in RULES if not r.asks_kinds], ids=lambda r: r.code)

@@ -3375,6 +3375,38 @@ def test_reported_where_the_comments_say(name: str, tmp_path: Path) -> None:
     assert sorted(codes(source, tmp_path, "PTS")) == marked(source)
 
 
+ON_CLASSES = """
+class Counts:
+    calls = 0
+    seen = []
+    sizes = {}
+
+    @classmethod
+    def tick(cls):
+        cls.calls += 1
+
+class Net(nn.Module):
+    calls = 0
+    seen = []
+
+    def forward(self, x):
+        Net.calls += 1  # PTS358
+        type(self).seen.append(x.shape[0])  # PTS358
+        self.seen.append(1)
+        Counts.sizes["last"] = x.shape[0]
+        Counts.tick()
+        return x + 1
+
+net = torch.compile(Net())
+"""
+
+
+def test_what_a_class_holds_is_lost_on_an_old_torch(tmp_path: Path) -> None:
+    source = headed(ON_CLASSES)
+    assert sorted(codes(source, tmp_path, "PTS", (2, 9))) == marked(source)
+    assert not codes(source, tmp_path, "PTS", (2, 13))
+
+
 TRAINER = """
 import torch
 
