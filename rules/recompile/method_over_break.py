@@ -83,7 +83,7 @@ class MethodOverBreak(Rule):
     asks_what_is_left = True
 
     def concerns(self, op: Op) -> bool:
-        if op.inside in ("loop", "try") or not op.after:
+        if op.inside or not op.after:
             return False  # the function is left to Python; nothing is compiled after the break
         if op.detail("of") != ALL and self.function.target >= GUARDED:
             return False

@@ -1773,6 +1773,20 @@ def in_a_loop(x):
         kept.append(x.sum().item())
     return x + 1
 
+class Own:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+@torch.compile
+def under_a_manager(x):
+    kept = []
+    with Own():
+        kept.append(x.sum().item())
+    return x + 1
+
 class Net(torch.nn.Module):
     def forward(self, x):
         kept = []
