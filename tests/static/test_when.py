@@ -96,6 +96,13 @@ CASES = {
     # a text in another one
     f"if 'deep' in self.config.kind:\n    {ITEM}": ["'deep' in self.config.kind"],
     f"if 'deep' not in self.config.kind:\n    return x\n{ITEM}": ["'deep' in self.config.kind"],
+    f"if self.config.kind in ('deep', 'wide'):\n    {ITEM}": ["self.config.kind in ('deep', 'wide')"],
+    # in what an attribute holds, for a key or not
+    f"kind = self.config.kind if verbose else self.table['kind']\nif 'deep' in kind:\n    {ITEM}": [
+        "'deep' in kind"
+    ],
+    f"kind = self.table[verbose].kind\nif kind == 'deep':\n    {ITEM}": ["kind == 'deep'"],
+    f"kind = self.config.kind if verbose else len(x)\nif 'deep' in kind:\n    {ITEM}": [],
     # what is computed of an argument that may be a number
     "n = size * 2\nif isinstance(n, torch.Tensor):\n    n = n.round().long()\nelse:\n    n = round(n)\n"
     "return torch.zeros(n)": ["isinstance(n, torch.Tensor)"],

@@ -35,7 +35,7 @@ from pt2lint.static.interpreter.guards import (
     TYPE,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import is_name, made_once, parts, says_none, unit_of, walk
+from pt2lint.static.source.nodes import is_name, is_own, made_once, parts, says_none, unit_of, walk
 from pt2lint.static.values import (
     NO_CONST,
     OFTEN_OFF,
@@ -133,7 +133,7 @@ class Sorts:
             left, right = right, left
         value, other = (self.at.expressions.again(side, env, frame) for side in (left, right))
         if within and not all(
-            o is UNKNOWN or (isinstance(o, Py) and o.type == "str") for o in options(value)
+            o is UNKNOWN or (isinstance(o, Py) and o.type in ("str", "none")) for o in options(value)
         ):
             return None  # a table, which the code may fill itself
         if self._compares_dtypes((left, value), (right, other), env, frame):
@@ -162,6 +162,8 @@ class Sorts:
         if not (told or number) or type(test.ops[0]) not in OPPOSITE:
             return None
         sort = self._given(left, frame)
+        if sort is None and told and self._is_own_option(left, frame):
+            sort = FLAG
         equal = isinstance(test.ops[0], IS_ONE) is outcome
         if sort is None and equal and self._is_device(left, env, frame):
             return FLAG
@@ -457,6 +459,20 @@ class Sorts:
         if not rest:
             return ARGUMENT if first in frame.parameters or self._is_given_item(first, frame) else None
         return FLAG if first in frame.parameters else None
+
+    def _is_own_option(self, place: ast.expr, frame: Frame) -> bool:
+        """Whether a name holds an attribute of the object, or what that holds for a key, or one of two of these:
+        `kind = self.kinds[name] if name else self.kind`."""
+        running = self.at.functions.running()
+        if not isinstance(place, ast.Name) or running is None:
+            return False
+        made = made_once(running).get(place.id)
+        for one in (made.body, made.orelse) if isinstance(made, ast.IfExp) else (made,):
+            while isinstance(one, (ast.Subscript, ast.Attribute)) and not is_own(one):
+                one = one.value
+            if not is_own(one):
+                return False
+        return True
 
     def _is_given_item(self, name: str, frame: Frame) -> bool:
         """Whether a name first holds what an argument has under a key, or None: `mask = inputs.get("mask")`."""
