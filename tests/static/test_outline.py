@@ -79,6 +79,12 @@ class One(
         self.a, self.b = 1, 2
         return nested
     other = method
+class Holder:
+    class Held:
+        def of_held(self): pass
+        @property
+        def last_of_held(self): pass
+    other: int = 1
 class Two(One):
 \tdef tabbed(self):
 \t\tself.c: int = 3

@@ -319,7 +319,11 @@ class Module:
             return statement
         except (SyntaxError, ValueError):
             for one in flat(self._tree.body):
-                if one.lineno >= part.first and getattr(one, "name", part.name) == part.name:
+                # An assignment has no name of its own.
+                if one.lineno >= part.first and getattr(one, "name", part.kind == "name") in (
+                    True,
+                    part.name,
+                ):
                     return one
         stub = {"class": f"class {part.name}: pass", "function": f"def {part.name}(*args, **more): raise"}
         return ast.parse(stub.get(part.kind, f"{part.name} = unknown")).body[0]

@@ -89,7 +89,11 @@ class Outline:
         indents = [m[1] for m in _DEF.finditer(self.source, start, end) if not self._in_text(m.start() + 1)]
         if not indents:
             return []
-        margin = re.compile("\n" + min(indents, key=len) + _CODE)
+        indent = min(indents, key=len)
+        nearer = re.compile(f"\n[ \t]{{1,{len(indent) - 1}}}" + _CODE) if len(indent) > 1 else None
+        if nearer and any(not self._in_text(m.start() + 1) for m in nearer.finditer(self.source, start, end)):
+            return []  # these are functions of a class that it holds; or it is laid out unusually
+        margin = re.compile("\n" + indent + _CODE)
         return [part for part in self._cut(margin, start, end) if part.kind == "function"]
 
     def _in_text(self, place: int) -> bool:
