@@ -286,9 +286,10 @@ def general(name):
     }.items():
         if isinstance(getattr(config, key, None), int):
             setattr(config, key, value)
-    for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
-        if isinstance(getattr(config, key, None), int):
-            setattr(config, key, {"pad_token_id": 1, "bos_token_id": 0}.get(key, 2))
+    for each in (config, *(one for one in vars(config).values() if hasattr(one, "to_dict"))):
+        for key in ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"):
+            if isinstance(getattr(each, key, None), int):
+                setattr(each, key, {"pad_token_id": 1, "bos_token_id": 0}.get(key, 2))
     if name.startswith(("Wav2Vec2", "Hubert", "UniSpeech", "WavLM", "SEW", "Data2VecAudio")):
         config.conv_dim, config.conv_kernel, config.conv_stride = (32, 32, 32), (8, 8, 8), (4, 4, 4)
         config.conv_bias, config.num_feat_extract_layers = False, 3
