@@ -1337,6 +1337,59 @@ def test_a_part_out_of_a_table(tmp_path: Path, key: str, condition: str, note: s
     assert [(f.when, f.note) for f in found] == [((condition,), note)]
 
 
+FIELDS = """
+import dataclasses
+import torch
+from pydantic import BaseModel, Field
+
+class Settings(BaseModel):
+    rate: float = 0.0
+    timed: bool = Field(False, description="says how long it takes")
+    wide: bool = True
+
+@dataclasses.dataclass
+class Options:
+    rate: float = 1.0
+    timed: bool = False
+    shown: bool = dataclasses.field(default=False)
+
+class M(torch.nn.Module):
+    def __init__(self, options: Options, settings: Settings):
+        super().__init__()
+        self.options = options
+        self.timed = settings.timed
+        self.rate = settings.rate
+        self.wide = settings.wide
+        self.layer = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor):
+        x = self.layer(x)
+        if TEST:
+            x = x / x.max().item()
+        return x * 2
+
+def main():
+    return M(Options(MADE), Settings())
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "made", "off"),
+    [
+        ("self.options.timed", "", True),
+        ("self.options.timed", "timed=True", False),
+        ("self.options.shown", "", True),
+        ("self.options.rate > 0", "", False),
+        ("self.timed", "", True),
+        ("self.rate", "", True),
+        ("self.wide", "", False),
+    ],
+)
+def test_a_field_that_is_off_by_default(tmp_path: Path, test: str, made: str, off: bool) -> None:
+    found = linted(tmp_path, FIELDS.replace("TEST", test).replace("MADE", made))
+    assert [f.note for f in found] == [f"`{test}` is off by default" * off]
+
+
 LOOKED_UP = """
 import torch
 

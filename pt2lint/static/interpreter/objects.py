@@ -10,10 +10,11 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.special import special
 from pt2lint.static.source.modules import ClassInfo, Module
-from pt2lint.static.source.nodes import made_once, parts, says_none, unit_of
+from pt2lint.static.source.nodes import last_word, made_once, parts, says_none, unit_of
 from pt2lint.static.values import (
     NONE,
     OBJECT,
+    OFTEN_OFF,
     UNKNOWN,
     Class,
     Dict,
@@ -356,11 +357,17 @@ class Objects:
                 value = self.at.types.annotation(
                     c.annotations[name], Frame(c.module, unit_of(c.node), c.name)
                 )
-                default = c.attributes.get(name)
+                default = _by_default(c.attributes.get(name))
                 if says_none(default):
                     return join(NONE, value)
                 if isinstance(default, ast.List) and not default.elts and isinstance(value, Seq):
                     return Seq([], value.elem, value.type)
+                if (
+                    isinstance(value, Py)
+                    and _is_off(default)
+                    and not self.at.functions.passed.switches_on(c, name)
+                ):
+                    return Py(value.type, off=OFTEN_OFF)
                 if value is not UNKNOWN or default is None:
                     return value
             if name in c.attributes:
@@ -422,6 +429,20 @@ class Objects:
         if not isinstance(index, Py) or not isinstance(index.const, str):
             return False
         return any(self.at.models.plays(e, "numbers its items") for e in self.at.classes.bases(cls)[1])
+
+
+def _by_default(given: ast.expr | None) -> ast.expr | None:
+    """What a field of a class is by default: `= False`, `= field(default=False)`, `= Field(False, ...)`."""
+    if not isinstance(given, ast.Call) or last_word(given.func) not in ("field", "Field"):
+        return given
+    first = given.args[0] if given.args else None
+    return next((word.value for word in given.keywords if word.arg == "default"), first)
+
+
+def _is_off(default: ast.expr | None) -> bool:
+    """Whether a flag or a rate is off by default."""
+    value = default.value if isinstance(default, ast.Constant) else None
+    return value is False or (isinstance(value, float) and not value)
 
 
 def _holds_code(value: Value) -> bool:

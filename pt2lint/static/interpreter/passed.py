@@ -8,6 +8,7 @@ that makes an optimizer and a loader and calls `train(model, loader, optimizer)`
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ class Passed:
         self._read: set[str] = set()
         self._run: set[str] = set()
         self._asked: set[frozenset[str]] = set()
+        self._makers: dict[ClassInfo, list[Module]] = {}
 
     def entered(self, func: Func, env: Env, frame: Frame) -> None:
         """A function is run; only what code that is not compiled passes is what a root is given."""
@@ -124,6 +126,17 @@ class Passed:
             for each in self.at.objects.makings.get(cls, ())
             if tests or not self.at.classes.is_of_tests(each.module)
         ]
+
+    def switches_on(self, cls: ClassInfo, name: str) -> bool:
+        """Whether the file of a class of options, or one that makes such an object, sets an option of it to True."""
+        if cls not in self._makers:
+            self._makers[cls] = [cls.module]
+            project = self.at.names.project
+            for path in project.calling(frozenset({cls.name, f".{cls.name}"}), cls.module.path):
+                with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+                    self._makers[cls].append(project.load(path))
+        ways = (f"{name}=True", f"{name} = True", f'"{name}": True', f"'{name}': True")
+        return any(module.says(way) for module in self._makers[cls] for way in ways)
 
     def read_callers(self, func: Func) -> None:
         """Read the other files that call the function, or the class whose method it is."""
