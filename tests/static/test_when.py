@@ -1456,6 +1456,55 @@ def test_a_function_out_of_a_table(tmp_path: Path, body: str, condition: str, no
     assert [(f.when, f.note) for f in found if f.code == "PTB110"] == [((condition,) * bool(condition), note)]
 
 
+OF_METHODS = """
+import torch
+from elsewhere import machine
+
+class Layer(torch.nn.Module):
+    def __init__(self, fast):
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 4)
+        INIT
+
+    def choose(self, fast):
+        if machine.is_old():
+            return self.slow
+        return self.quick
+
+    def pick(self, fast):
+        return self.quick if fast else self.slow
+
+    def forward(self, x: torch.Tensor):
+        return self.run(x)
+
+    def quick(self, x):
+        return self.inner(x)
+
+    def slow(self, x):
+        return x * x.max().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("init", "condition"),
+    [
+        ("self.run = self.quick if fast else self.slow", ("not fast",)),
+        ("self.run = self.quick\n        if not fast: self.run = self.slow", ("not fast",)),
+        # what is asked is no option: which method it is
+        ("self.run = self.choose(fast)", ("self.run == self.slow",)),
+        ("self.run = self.pick(fast)", ("self.run == self.slow",)),
+        # no other one
+        ("self.run = self.slow", ()),
+        ("self.run = self.slow if fast else self.slow", ()),
+    ],
+)
+def test_an_attribute_that_is_one_of_several_methods(
+    tmp_path: Path, init: str, condition: tuple[str, ...]
+) -> None:
+    [found] = linted(tmp_path, OF_METHODS.replace("INIT", init))
+    assert (found.code, found.when, found.note) == ("PTB103", condition, "")
+
+
 MANY = "".join(f"A{i} = ({', '.join([f'A{i + 1}'] * 60)},)\n" for i in range(5)) + "A5 = 1\n"
 
 

@@ -97,7 +97,11 @@ class Asked:
             place = self._gone_over(call, place.id)
         kept = self.defaults.kept_under(place, part, frame) if isinstance(place, ast.Attribute) else None
         if kept is None:
-            return self._of_chosen(call.func, part, frame) or self._of_table(call.func, part, frame)
+            return (
+                self._of_chosen(call.func, part, frame)
+                or self._of_table(call.func, part, frame)
+                or self._of_method(call.func, part, frame)
+            )
         about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)
         return self._told(kept[0], kept[1], OFF if kept[2] else FLAG, about)
 
@@ -179,6 +183,19 @@ class Asked:
             self._held[called, part.node] = _is_one_of(place.slice, keys) if known else None
         test = self._held[called, part.node]
         return self._of(test, True, seen[0], frame) if test is not None else ()
+
+    def _of_method(self, called: ast.expr, part: Value, frame: Frame) -> Path:
+        """That an attribute is this one of the object's methods, where it may be others: `self.way == self.slow`."""
+        if not isinstance(called, ast.Attribute) or not is_own(called) or not isinstance(part, Func):
+            return ()
+        if part.bound is not frame.me or not isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return ()
+        test = self._held.get((called, part.node))
+        if test is None:
+            method = ast.Attribute(called.value, part.node.name, ast.Load())
+            test = ast.copy_location(ast.Compare(called, [ast.Eq()], [method]), called)
+            self._held[called, part.node] = ast.fix_missing_locations(test)
+        return self._told(test, True, FLAG, self._about(test, True, frame))
 
     def _keys(self, place: ast.expr, part: Func, env: Env, frame: Frame) -> tuple[list[str], list[str]]:
         """The keys under which a table, or an object that looks in its own, holds the function; and the others."""

@@ -581,11 +581,13 @@ def _kept_as(test: ast.expr, init: FunctionNode) -> ast.expr:
 
 
 def makes(value: ast.expr | None, part: Value) -> bool:
-    """Whether an expression makes the part: the function itself or its name, or a call of its class."""
+    """Whether an expression makes the part: the function itself or its name, a method by `self.name`, or a call of its
+    class."""
     if isinstance(part, Func):
-        return value is part.node or (
-            isinstance(value, ast.Name) and value.id == getattr(part.node, "name", "")
-        )
+        name = getattr(part.node, "name", "")
+        if part.bound is not None and isinstance(value, ast.Attribute):
+            return is_own(value) and value.attr == name
+        return value is part.node or (isinstance(value, ast.Name) and value.id == name)
     if not isinstance(part, Instance) or not isinstance(value, ast.Call):
         return False
     name = part.cls.name if part.cls is not None else (part.external or "").rpartition(".")[2]
