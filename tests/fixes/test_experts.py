@@ -54,6 +54,16 @@ for i, expert in enumerate(self.experts):
 """,
     "places": PLACES.format(index="pass", squeezed=".squeeze(0)"),
     "places as numbers": PLACES.format(index="i = i[0]", squeezed=""),
+    "places by numbers of another name": PLACES.replace("for i in found", "for place in found").format(
+        index="i = int(place.item())", squeezed=".squeeze(0)"
+    ),
+    "places in a row": PLACES.replace(".nonzero()", ".nonzero(as_tuple=False).view(-1)").format(
+        index="pass", squeezed=""
+    ),
+    "places without gradients": PLACES.replace(
+        "    slots, rows = torch.where(mask[i]{squeezed})",
+        "    with torch.no_grad():\n        slots, rows = torch.where(mask[i])",
+    ).format(index="i = i[0]"),
     "places by number": PLACES.format(index="pass", squeezed=".squeeze(0)").replace(
         "self.experts[i]", "getattr(self.experts, f'{i[0]}')"
     ),

@@ -17,6 +17,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    assigned,
     binds,
     enclosing_function,
     fix,
@@ -56,7 +57,7 @@ _SAID = (
 class _Rows:
     """`slot, row = torch.where(mask)` in a loop: the statement, the mask as rows by slots, and the names."""
 
-    statement: cst.SimpleStatementLine
+    statement: cst.SimpleStatementLine | cst.With
     mask: str
     row: str
     slot: str
@@ -186,7 +187,9 @@ class _Writer:
         """The one statement of the body that reads rows and slots out of a mask."""
         found: list[_Rows] = []
         for statement in self.body:
-            only = small_of(statement)
+            only = self.without_gradients(statement) or small_of(statement)
+            if not isinstance(statement, cst.SimpleStatementLine | cst.With):
+                continue
             if not isinstance(only, cst.Assign) or len(only.targets) != 1:
                 continue
             target, mask = only.targets[0].target, self.read_mask(only.value)
@@ -213,7 +216,7 @@ class _Writer:
                 text = f"{in_parentheses(text)}.T"
             found.append(
                 _Rows(
-                    cst.ensure_type(statement, cst.SimpleStatementLine),
+                    statement,
                     text,
                     row,
                     names[1 - names.index(row)],
@@ -222,6 +225,14 @@ class _Writer:
         if len(found) != 1:
             raise Refused("no rows are chosen by a mask in the loop")
         return found[0]
+
+    def without_gradients(self, statement: cst.CSTNode) -> cst.BaseSmallStatement | None:
+        """The one statement under `with torch.no_grad():`"""
+        if not isinstance(statement, cst.With) or len(statement.items) != 1:
+            return None
+        manager = statement.items[0].item
+        named = qualified(self.function, manager.func) if isinstance(manager, cst.Call) else None
+        return only_of(statement.body) if named == "torch.no_grad" else None
 
     def read_mask(self, value: cst.BaseExpression) -> cst.BaseExpression | None:
         """The mask in `torch.where(mask)`, `mask.nonzero(as_tuple=True)`."""
@@ -255,6 +266,8 @@ class _Writer:
             if isinstance(self.loop.iter, cst.Name)
             else self.loop.iter
         )
+        if isinstance(made, cst.Call) and callee(made) in ("view", "flatten", "reshape"):
+            made = made.func.value if isinstance(made.func, cst.Attribute) else None
         return isinstance(made, cst.Call) and callee(made) == "nonzero"
 
     def over_all(self, rows: _Rows) -> None:
@@ -268,6 +281,10 @@ class _Writer:
         if not isinstance(loop.target, cst.Name):
             raise Refused("the loop is of another form")
         index = loop.target.value
+        if (number := self.number_of(index)) is not None:
+            name, statement = number
+            self.new |= {loop.target: cst.Name(name), statement: None}
+            index = name
         masks = {
             source(function, part.value)
             for part in walk(rows.statement)
@@ -291,6 +308,8 @@ class _Writer:
         elif mask not in reads(loop.iter):
             raise Refused("the experts do not come of the mask")
         self.new[loop.iter] = range_
+        if number is not None:
+            return
         for statement in self.body:
             only = small_of(statement)
             # `expert = expert[0]`, `expert = expert.item()`: a number already.
@@ -308,9 +327,27 @@ class _Writer:
                     if not any(part in one.children for one in self.numbers):
                         raise Refused("more is asked of the number of the expert")
 
+    def number_of(self, place: str) -> tuple[str, cst.CSTNode] | None:
+        """The other name that the number of an expert gets, and where, if the tensor with it is used for nothing else:
+        `expert = int(place.item())`."""
+        made = [(one, statement) for statement in self.body if (one := assigned(statement)) is not None]
+        found = [
+            (name, line) for (name, value), line in made if self.is_number(value, place) and name != place
+        ]
+        read = [use for use in uses(self.loop.body) if use.name == place]
+        return found[0] if len(found) == len(read) == 1 else None
+
     def is_number(self, node: cst.BaseExpression, index: str) -> bool:
         """Whether it is the number in a tensor: `expert[0]`, `expert.item()`, `int(expert)`."""
-        forms = ("{}[0]", "{}.item()", "int({})", "{}.squeeze()", "{}[0].item()")
+        forms = (
+            "{}[0]",
+            "{}.item()",
+            "int({})",
+            "{}.squeeze()",
+            "{}[0].item()",
+            "int({}.item())",
+            "int({}[0])",
+        )
         return source(self.function, node) in [one.format(index) for one in forms]
 
     def skips_none(self, statement: cst.CSTNode, rows: _Rows) -> bool:
