@@ -107,6 +107,11 @@ CASES = {
         ["y = self.layer(x)", "return y[lengths > 2].tanh(), y"],
         "Keep all of `y`: compute on the whole and select with `torch.where(lengths > 2, changed, y)`,",
     ),
+    "a mask of columns": (
+        ["y = self.layer(x)", "return y[:, lengths > 2], y"],
+        "Keep all of `y`: compute on the whole and select with `torch.where(lengths > 2, changed, y)`,",
+    ),
+    "a mask among other indices": (["y = self.layer(x)", "return y[lengths > 2, x > 1], y"], ""),
     "rows that a cross entropy is given": (
         [
             "y, rows = self.layer(x), lengths > 2",

@@ -520,9 +520,10 @@ def _counted(function: FunctionCode, node: cst.Call) -> bool:
 
 
 def _whole(function: FunctionCode, node: cst.Subscript) -> Iterator[Fix]:
-    index = node.slice[0].slice
-    if isinstance(index, cst.Index):
-        yield told(KEEP_ALL.format(_short(function, node.value), _short(function, index.value)))
+    indices = [one.slice.value for one in node.slice if isinstance(one.slice, cst.Index)]
+    masks = [index for index in indices if not isinstance(index, cst.Ellipsis)]
+    if len(masks) == 1:
+        yield told(KEEP_ALL.format(_short(function, node.value), _short(function, masks[0])))
 
 
 def _classified(function: FunctionCode, node: cst.CSTNode) -> bool:
