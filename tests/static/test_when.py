@@ -748,8 +748,16 @@ class M(nn.Module):
         ("self.part = Loud(2) if verbose else Plain(2)", ("self.verbose", "verbose")),
         ("self.part = (Plain if not self.verbose else Loud)(2)", ("self.verbose",)),
         ("kind = Plain if not verbose else Loud\n        self.part = kind(2)", ("self.verbose", "verbose")),
-        ("kind = Loud\n        kind = Plain if not verbose else Loud\n        self.part = kind(2)", ()),
-        ("self.part = (Loud if len(str(verbose)) > 4 else Plain)(2)", ()),
+        # what is asked is no option: which class it is of
+        (
+            "kind = Loud\n        kind = Plain if not verbose else Loud\n        self.part = kind(2)",
+            ("isinstance(self.part, Loud)",),
+        ),
+        (
+            "self.part = (Loud if len(str(verbose)) > 4 else Plain)(2)",
+            ("isinstance(self.part, Loud)",),
+        ),
+        ("self.part = Loud(2) if len(str(verbose)) > 4 else Loud(3)", ()),
     ],
 )
 def test_a_part_that_a_conditional_expression_chooses(

@@ -2618,8 +2618,12 @@ class M(nn.Linear):
         ),
         ("if kind == 'sort':\n    self.pool = Sort()\nelse:\n    self.pool = Sort(2)", "", ()),
         ("self.pool = Sort()", "", ()),
-        # of which a reader of the finding knows nothing
-        ("n = len(kind)\nif n > 3:\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()", "", ()),
+        # of which a reader of the finding knows nothing, but for the class
+        (
+            "n = len(kind)\nif n > 3:\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()",
+            "",
+            ("isinstance(self.pool, Sort)",),
+        ),
     ],
 )
 def test_a_part_that_an_option_chooses(tmp_path: Path, made: str, note: str, when: tuple[str, ...]) -> None:

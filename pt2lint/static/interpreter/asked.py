@@ -100,7 +100,7 @@ class Asked:
             return (
                 self._of_chosen(call.func, part, frame)
                 or self._of_table(call.func, part, frame)
-                or self._of_method(call.func, part, frame)
+                or self._of_own(call.func, part, frame)
             )
         about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)
         return self._told(kept[0], kept[1], OFF if kept[2] else FLAG, about)
@@ -184,18 +184,32 @@ class Asked:
         test = self._held[called, part.node]
         return self._of(test, True, seen[0], frame) if test is not None else ()
 
-    def _of_method(self, called: ast.expr, part: Value, frame: Frame) -> Path:
-        """That an attribute is this one of the object's methods, where it may be others: `self.way == self.slow`."""
-        if not isinstance(called, ast.Attribute) or not is_own(called) or not isinstance(part, Func):
+    def _of_own(self, called: ast.expr, part: Value, frame: Frame) -> Path:
+        """That an attribute that may be others is this one of the object's methods, `self.way == self.slow`, or an
+        object of this class, `isinstance(self.part, Slow)`."""
+        if not isinstance(called, ast.Attribute) or not is_own(called):
             return ()
-        if part.bound is not frame.me or not isinstance(part.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return ()
-        test = self._held.get((called, part.node))
-        if test is None:
+        if isinstance(part, Func) and part.bound is frame.me and isinstance(part.node, ast.FunctionDef):
+            about: ast.AST = part.node
             method = ast.Attribute(called.value, part.node.name, ast.Load())
-            test = ast.copy_location(ast.Compare(called, [ast.Eq()], [method]), called)
-            self._held[called, part.node] = ast.fix_missing_locations(test)
+            test: ast.expr = ast.Compare(called, [ast.Eq()], [method])
+        elif isinstance(part, Instance) and part.cls is not None and self._is_class_apart(called, part):
+            about, kind = part.cls.node, ast.Name(part.cls.name, ast.Load())
+            test = ast.Call(ast.Name("isinstance", ast.Load()), [called, kind], [])
+        else:
+            return ()
+        test = self._held.get((called, about)) or ast.fix_missing_locations(ast.copy_location(test, called))
+        self._held[called, about] = test
         return self._told(test, True, FLAG, self._about(test, True, frame))
+
+    def _is_class_apart(self, called: ast.expr, part: Instance) -> bool:
+        """Whether no other object that it may be is of that class."""
+        seen = self.at.expressions.seen.get(called)
+        others = [o for o in options(seen[1]) if o is not part] if seen is not None else []
+        kinds = [o.cls for o in others if isinstance(o, Instance)]
+        return bool(kinds) and not any(
+            kind is not None and part.cls in self.at.classes.bases(kind)[0] for kind in kinds
+        )
 
     def _keys(self, place: ast.expr, part: Func, env: Env, frame: Frame) -> tuple[list[str], list[str]]:
         """The keys under which a table, or an object that looks in its own, holds the function; and the others."""
