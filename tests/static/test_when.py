@@ -1464,6 +1464,51 @@ def test_a_function_out_of_a_table(tmp_path: Path, body: str, condition: str, no
     assert [(f.when, f.note) for f in found if f.code == "PTB110"] == [((condition,) * bool(condition), note)]
 
 
+AROUND = """
+import torch
+from elsewhere import asked_of
+
+class Layer(torch.nn.Module):
+    def __init__(self, slow):
+        super().__init__()
+        self.slow = slow
+        self.inner = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, mask=None):
+        kind = asked_of(x)
+        own = self.slow
+
+        def step(y):
+            kept = self.slow
+            if not (TEST):
+                return y
+            return y * y.max().item()
+
+        return self.inner(step(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "condition"),
+    [
+        ("mask is not None", ("mask is not None",)),
+        ("own", ("self.slow",)),
+        ("kept", ("self.slow",)),
+        ("self.slow", ("self.slow",)),
+        ("kind", ("kind",)),
+        ("kind == 'a'", ("kind == 'a'",)),
+        ("kind in ('a', 'b')", ("kind in ('a', 'b')",)),
+        ("kind in (1, 2)", ()),
+        ("elsewhere", ()),
+    ],
+)
+def test_what_a_function_within_asks_of_the_one_around_it(
+    tmp_path: Path, test: str, condition: tuple[str, ...]
+) -> None:
+    [found] = linted(tmp_path, AROUND.replace("TEST", test))
+    assert (found.code, found.when, found.note) == ("PTB103", condition, "")
+
+
 OF_METHODS = """
 import torch
 from elsewhere import machine

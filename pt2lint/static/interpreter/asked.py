@@ -262,7 +262,7 @@ class Asked:
         if test not in self._made:
             self._made[test] = None
             name = test.left if isinstance(test, ast.Compare) and len(test.ops) == 1 else test
-            running = self.at.functions.running()
+            running = self.at.functions.binding(name.id) if isinstance(name, ast.Name) else None
             made = made_once(running).get(name.id) if running and isinstance(name, ast.Name) else None
             if made is None and test is not name:
                 made = self._asked_before(name)

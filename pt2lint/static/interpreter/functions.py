@@ -97,6 +97,14 @@ class Functions:
         node = _definition(self.active[-1])
         return None if node.__class__ is ast.Lambda else node
 
+    def binding(self, name: str) -> FunctionNode | None:
+        """The function of which a name is one that is read by what runs: that itself, or one around it that runs."""
+        inner = self.running()
+        if inner is None or _has_name(inner, name):
+            return inner
+        around = (node for node in reversed(self.stack()[:-1]) if isinstance(node, FunctionNode))
+        return next((f for f in around if inner in parts(f, inner.__class__) and _has_name(f, name)), inner)
+
     def innermost(self) -> FunctionNode | ast.Lambda | None:
         """The definition of what runs."""
         return _definition(self.active[-1]) if self.active else None
@@ -594,6 +602,13 @@ def _is_new_table(node: ast.expr | None) -> bool:
     """`{...}`, `dict(...)`"""
     called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
     return called or isinstance(node, ast.Dict)
+
+
+def _has_name(function: FunctionNode, name: str) -> bool:
+    """Whether a name is the function's own: a parameter, or one that it assigns to."""
+    return any(each.arg == name for each in parameters_in(function.args)) or any(
+        one.id == name and isinstance(one.ctx, ast.Store) for one in parts(function, ast.Name)
+    )
 
 
 def _definition(which: Any) -> Any:

@@ -35,7 +35,16 @@ from pt2lint.static.interpreter.guards import (
     TYPE,
 )
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import is_name, is_own, made_once, parts, says_none, unit_of, walk
+from pt2lint.static.source.nodes import (
+    is_name,
+    is_own,
+    made_once,
+    parameters_in,
+    parts,
+    says_none,
+    unit_of,
+    walk,
+)
 from pt2lint.static.values import (
     NO_CONST,
     OFTEN_OFF,
@@ -187,7 +196,7 @@ class Sorts:
     def _is_answer(self, name: ast.expr) -> bool:
         """Whether the function sets the name once, to what a call of which nothing is known returns, or to a part of
         that: `rows, asked = Batch.made(options)`."""
-        running = self.at.functions.running()
+        running = self.at.functions.binding(name.id) if isinstance(name, ast.Name) else None
         if not isinstance(name, ast.Name) or running is None:
             return False
         bound = [part for part in parts(running, ast.Name) if part.id == name.id]
@@ -264,9 +273,10 @@ class Sorts:
         """Whether a text is asked of a name that a call gave before: `kind = self.value("kind", options)`."""
         if not isinstance(name, ast.Name):
             return False
-        if not isinstance(asked, ast.Constant) or not isinstance(asked.value, str):
+        texts = asked.elts if isinstance(asked, (ast.Tuple, ast.List, ast.Set)) else [asked]
+        if not all(isinstance(text, ast.Constant) and isinstance(text.value, str) for text in texts):
             return False
-        running = self.at.functions.running()
+        running = self.at.functions.binding(name.id)
         if running is None:
             return False
         made = [value for value, _ in set_by(running, name.id)]
@@ -457,13 +467,23 @@ class Sorts:
             return None
         first, _, rest = key.partition(".")
         if not rest:
-            return ARGUMENT if first in frame.parameters or self._is_given_item(first, frame) else None
-        return FLAG if first in frame.parameters else None
+            return ARGUMENT if self._is_given(first, frame) or self._is_given_item(first, frame) else None
+        return FLAG if self._is_given(first, frame) else None
+
+    def _is_given(self, name: str, frame: Frame) -> bool:
+        """Whether the function that runs is given it, or one around it."""
+        if name in frame.parameters:
+            return True
+        binding = self.at.functions.binding(name)
+        around = binding is not None and binding is not self.at.functions.running()
+        return (
+            around and binding is not None and any(each.arg == name for each in parameters_in(binding.args))
+        )
 
     def _is_own_option(self, place: ast.expr, frame: Frame) -> bool:
         """Whether a name holds an attribute of the object, or what that holds for a key, or one of two of these:
         `kind = self.kinds[name] if name else self.kind`."""
-        running = self.at.functions.running()
+        running = self.at.functions.binding(place.id) if isinstance(place, ast.Name) else None
         if not isinstance(place, ast.Name) or running is None:
             return False
         made = made_once(running).get(place.id)
