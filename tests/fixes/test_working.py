@@ -1214,7 +1214,8 @@ class M(torch.nn.Module):
     assert (
         """        if torch.compiler.is_compiling():
             torch._assert_async(
-                ~(x > 1).any(), "one of those that fit on a line of their own, up to ..."
+                ~(x > 1).any(),
+                "one of those that fit on a line of their own, up to ...",
             )
         elif (x > 1).any():
 """
