@@ -96,7 +96,9 @@ class MethodOverBreak(Rule):
             return
         if len(op.flow) > 1 and not self.computes_after(node):
             return  # it is compiled by itself: what its caller computes is no part of that
-        broken = {argument: ends for argument in node.args for ends in self.ends(argument)}
+        # What a generator computes comes once the method runs.
+        given = [argument for argument in node.args if not isinstance(argument.value, cst.GeneratorExp)]
+        broken = {argument: ends for argument in given for ends in self.ends(argument)}
         if not broken:
             return
         ends = next(iter(broken.values()))

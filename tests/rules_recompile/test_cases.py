@@ -1752,6 +1752,7 @@ def collected(x, rows: list[float], table: dict[str, float]):
     rows.insert(0, x.sum().item())  # PTR232
     text = "{} {}".format(float(x.sum()), x.mean().item())  # PTR232
     table.update(a=x.sum().item())  # PTR232
+    kept.extend(each.item() for each in [x.sum(), x.mean()])
     table["a"] = x.sum().item()
     kept += [x.sum().item()]
     value = x.sum().item()
