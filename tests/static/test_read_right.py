@@ -2081,3 +2081,44 @@ class M(nn.Module):
         return self.part(x + 1) * 2
 """
     assert [f.code for f in findings(HEAD + code)] == ["PTB185"] * told
+
+
+GIVEN_MORE = """
+import torch
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 4)
+
+    def scaled(self, x, *args, **more):
+        CHANGE
+        if TEST:
+            return x * x.max().item()
+        return self.inner(x)
+
+    def forward(self, x: torch.Tensor, **own):
+        return self.scaled(self.inner(x)MORE)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "more", "change", "found"),
+    [
+        ("len(args) > 0", "", "pass", False),
+        ("len(args) > 0", ", 2", "pass", True),
+        ("len(args) > 0", ", *x.shape", "pass", True),
+        ("len(args) != 0 or more.get('scale', None) is not None", "", "pass", False),
+        ("more.get('scale', None) is not None", ", scale=x.mean()", "pass", True),
+        ("more.get('scale', None) is not None", ", **own", "pass", True),
+        ("more.get('scale', None) is not None", "", "more.update(self.options)", True),
+        ("more.get('scale', 1) is not None", "", "pass", True),
+        ("'scale' in more", "", "pass", False),
+        ("'scale' in more", ", scale=2", "pass", True),
+        ("'scale' in more", "", "more['scale'] = self.options", True),
+        ("'scale' not in more", "", "pass", True),
+    ],
+)
+def test_what_a_call_does_not_give_is_not_there(test: str, more: str, change: str, found: bool) -> None:
+    code = GIVEN_MORE.replace("TEST", test).replace("MORE", more, 1).replace("CHANGE", change)
+    assert [f.code for f in findings(code) if f.code == "PTB103"] == ["PTB103"] * found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.special import truth_asked
 from pt2lint.static.interpreter.splits import Splits
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source.nodes import is_name, says_none
+from pt2lint.static.source.nodes import FunctionNode, is_name, parts, says_none
 from pt2lint.static.values import (
     BOOL,
     LEAF,
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
     from pt2lint.static.source.modules import ClassInfo
 
 
+BY_LENGTH = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Gt: operator.gt}
+LOOKS_UP = ("get", "pop", "items", "keys", "values")
+
+
 class Conditions:
     def __init__(self, at: Context) -> None:
         self.at = at
@@ -75,7 +80,8 @@ class Conditions:
             if self._names(node, value, env) and self.at.functions.answers_whether_compiled(value):
                 self.at.notebook.note(node, "test uncalled", frame)
         self.asks_for_truth(node, value, frame)
-        return value, self.by_length(node, env) if known is None else known
+        known = self.by_length(node, env) if known is None else known
+        return value, self.by_keywords(node, env) if known is None else known
 
     def _joined(self, node: ast.BoolOp, env: Env, frame: Frame) -> tuple[Value, bool | None]:
         """`a and b`, `a or b`: each is asked under what those before it have to be."""
@@ -158,18 +164,56 @@ class Conditions:
         return (dotted(node) or "").rpartition(".")[2] == name.rpartition(".")[2]
 
     def by_length(self, test: ast.expr, env: Env) -> bool | None:
-        """`len(parts) == 1`, where the code lists the parts."""
-        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        """`len(parts) == 1`, where the code lists the parts, and `len(args) > 0`, of what a call gives besides."""
+        if not isinstance(test, ast.Compare) or type(test.ops[0]) not in BY_LENGTH:
             return None
         asked, number = test.left, test.comparators[0]
         if not isinstance(number, ast.Constant) or not isinstance(asked, ast.Call) or len(asked.args) != 1:
             return None
-        if not isinstance(asked.func, ast.Name) or asked.func.id != "len":
+        if not isinstance(asked.func, ast.Name) or asked.func.id != "len" or type(number.value) is not int:
             return None
         value = env.get(asked.args[0].id) if isinstance(asked.args[0], ast.Name) else None
-        if not isinstance(value, Seq) or not value.counted or not value.elts:
+        if not isinstance(value, Seq) or not value.counted or value.elts is None:
             return None
-        return (len(value.elts) == number.value) is isinstance(test.ops[0], ast.Eq)
+        if value.type != "args" and (not value.elts or isinstance(test.ops[0], ast.Gt)):
+            return None
+        return BY_LENGTH[type(test.ops[0])](len(value.elts), number.value)
+
+    def by_keywords(self, test: ast.expr, env: Env) -> bool | None:
+        """`more.get("scale") is not None`, or `"scale" in more`, where the call gives nothing of that name."""
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return None
+        held, absent = test.comparators[0], isinstance(test.ops[0], (ast.Is, ast.NotIn))
+        key: ast.expr = test.left
+        if isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+            if (
+                not isinstance(key, ast.Call)
+                or not isinstance(key.func, ast.Attribute)
+                or not says_none(held)
+            ):
+                return None
+            if (
+                key.func.attr != "get"
+                or not key.args
+                or key.keywords
+                or not all(map(says_none, key.args[1:]))
+            ):
+                return None
+            held, key = key.func.value, key.args[0]
+        elif not isinstance(test.ops[0], (ast.In, ast.NotIn)):
+            return None
+        value = env.get(held.id) if isinstance(held, ast.Name) else None
+        running = self.at.functions.running()
+        if (
+            not isinstance(value, Dict)
+            or not value.listed
+            or running is None
+            or not isinstance(key, ast.Constant)
+        ):
+            return None
+        if key.value in value.items or _is_filled(running, held):
+            return None
+        return absent
 
     def _is_any_item(self, node: ast.Subscript, env: Env, frame: Frame) -> bool:
         """An item of a dictionary of which only an annotation tells: `dict[str, Tensor]` may hold a list that is tested
@@ -445,6 +489,18 @@ def resumed(env: Env) -> None:
         elif isinstance(value, Seq) and value.elts and value.type in ("tuple", "args"):
             elts: list[Value] = [v.but(leaf=LEAF) if isinstance(v, Tensor) else v for v in value.elts]
             env[name] = Seq(elts, None, "tuple", None, value.fields)
+
+
+def _is_filled(function: FunctionNode, held: ast.expr) -> bool:
+    """Whether a function may put something into what `**more` holds: it does more than look something up in it, or give
+    it on."""
+    looked = [n.value for n in parts(function, ast.Attribute) if n.attr in LOOKS_UP]
+    looked += [n.value for call in parts(function, ast.Call) for n in call.keywords if n.arg is None]
+    looked += [n.value for n in parts(function, ast.Subscript) if isinstance(n.ctx, ast.Load)]
+    looked += [side for test in parts(function, ast.Compare) for side in test.comparators]
+    return any(
+        isinstance(held, ast.Name) and n.id == held.id and n not in looked for n in parts(function, ast.Name)
+    )
 
 
 def _is_zero(test: ast.Compare) -> bool:

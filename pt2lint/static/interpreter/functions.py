@@ -133,6 +133,8 @@ class Functions:
         if func.bound is not None:
             args = [func.bound, *args]
         env = self.bind_arguments(func, args, kwargs, spread)
+        if not frame.entry and not spread and "**" not in kwargs:
+            _list_given(definition.args, env)
         self.passed.entered(func, env, frame)
         if region and not frame.entry:
             for hear in self.at.events.given:
@@ -602,6 +604,16 @@ def _is_new_table(node: ast.expr | None) -> bool:
     """`{...}`, `dict(...)`"""
     called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict"
     return called or isinstance(node, ast.Dict)
+
+
+def _list_given(a: ast.arguments, env: Env) -> None:
+    """Say of `*args` and `**kwargs` that they hold what the call lists, and no more."""
+    more = env[a.vararg.arg] if a.vararg is not None else None
+    if isinstance(more, Seq):
+        more.counted = more.elts is not None
+    named = env[a.kwarg.arg] if a.kwarg is not None else None
+    if isinstance(named, Dict):
+        named.listed = True
 
 
 def _has_name(function: FunctionNode, name: str) -> bool:

@@ -240,15 +240,17 @@ class Dict(Value):
     """A dictionary: `items` by the keys that are known, `elem` the join of the others.
 
     `keywords` marks a function's **kwargs: what it holds under a key that is not known may be anything. `key` is
-    what the keys are that are not known, None where nobody saw.
+    what the keys are that are not known, None where nobody saw. `listed` says that it holds what the call of the
+    function lists, and nothing else as it begins.
     """
 
-    __slots__ = ("elem", "items", "key", "keywords")
+    __slots__ = ("elem", "items", "key", "keywords", "listed")
     kind = "dict"
 
     def __init__(self, items: dict[str, Value], elem: Value = UNKNOWN, keywords: bool = False) -> None:
         self.items, self.elem, self.keywords = items, elem, keywords
         self.key: Value | None = None
+        self.listed = False
 
     def beginning(self, start: str) -> list[Value]:
         """What it holds under the known keys that begin so."""
@@ -681,7 +683,7 @@ def signature(value: Value, depth: int = 0) -> Any:
     if isinstance(value, Dict):
         if depth > 1:
             return "d"
-        return ("d", *((k, signature(v, depth + 1)) for k, v in sorted(value.items.items())))
+        return ("d", value.listed, *((k, signature(v, depth + 1)) for k, v in sorted(value.items.items())))
     if isinstance(value, Instance):
         # An optimizer or a loader is followed by itself: what is done with one says nothing of the others.
         return ("i", id(value)) if value.cls is not None or value.followed else ("i", value.external)
