@@ -189,6 +189,8 @@ class Asked:
         object of this class, `isinstance(self.part, Slow)`."""
         if not isinstance(called, ast.Attribute) or not is_own(called):
             return ()
+        if not frame.module.linted:
+            return ()  # what several of them lead to is told once, at the call of the linted code, as of the first
         if isinstance(part, Func) and part.bound is frame.me and isinstance(part.node, ast.FunctionDef):
             about: ast.AST = part.node
             method = ast.Attribute(called.value, part.node.name, ast.Load())
