@@ -102,8 +102,11 @@ class Functions:
         inner = self.running()
         if inner is None or _has_name(inner, name):
             return inner
-        around = (node for node in reversed(self.stack()[:-1]) if isinstance(node, FunctionNode))
-        return next((f for f in around if inner in parts(f, inner.__class__) and _has_name(f, name)), inner)
+        for around in self.stack()[-2::-1]:
+            if isinstance(around, FunctionNode) and inner in parts(around, inner.__class__):
+                if _has_name(around, name):
+                    return around
+        return inner
 
     def innermost(self) -> FunctionNode | ast.Lambda | None:
         """The definition of what runs."""
