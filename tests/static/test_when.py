@@ -2051,3 +2051,48 @@ class M(nn.Module):
         return x
 """
     assert [f.when for f in findings(code) if f.code == "PTB106"] == [conditions]
+
+
+HELD = """
+import torch
+
+def told(x):
+    print("told")
+    return x
+
+class Part(torch.nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.run = self.slow
+        for name in table:
+            self.run = self.fast
+
+    def forward(self, x):
+        return self.run(x)
+
+    def fast(self, x):
+        return told(x)
+
+    def slow(self, x):
+        return told(x) * 3
+"""
+HOLDING = """
+import torch
+from other import Part
+
+class M(torch.nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.part = Part(table)
+
+    def forward(self, x: torch.Tensor):
+        return self.part(x) + 1
+"""
+
+
+def test_what_either_of_two_methods_of_another_file_leads_to(tmp_path: Path) -> None:
+    """Of code that is not linted it is told once, at the call, and so under neither's condition."""
+    (tmp_path / "other.py").write_text(HELD)
+    (tmp_path / "m.py").write_text(HOLDING)
+    found = lint([str(tmp_path / "m.py")]).findings
+    assert [(f.code, f.line, f.when) for f in found] == [("PTB101", 11, ())]
