@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     asked_for,
     asks_whether_none,
     handed,
+    is_one_of,
     is_something,
     one_by_one,
     opposite,
@@ -180,7 +181,9 @@ class Asked:
         if (called, part.node) not in self._held:
             keys, others = self._keys(place.value, part, seen[0], frame)
             known = keys and others and isinstance(place.slice, (ast.Name, ast.Attribute))
-            self._held[called, part.node] = _is_one_of(place.slice, keys) if known else None
+            self._held[called, part.node] = (
+                is_one_of(place.slice, [ast.Constant(key) for key in keys]) if known else None
+            )
         test = self._held[called, part.node]
         return self._of(test, True, seen[0], frame) if test is not None else ()
 
@@ -435,14 +438,6 @@ class Asked:
         if len(text) > LONGEST:
             text = _shorter(test) if outcome else ""
         return (Guard(text, sort, about),) if text or sort in RARE or about else ()
-
-
-def _is_one_of(place: ast.expr, keys: list[str]) -> ast.expr:
-    """`place == "a"`, or `place in ("a", "b")`"""
-    names: list[ast.expr] = [ast.Constant(key) for key in keys]
-    several: ast.expr = names[0] if len(names) == 1 else ast.Tuple(names, ast.Load())
-    test = ast.Compare(place, [ast.Eq() if len(names) == 1 else ast.In()], [several])
-    return ast.fix_missing_locations(ast.copy_location(test, place))
 
 
 def _shorter(test: ast.expr) -> str:

@@ -18,6 +18,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     handed,
     held_by,
     is_empty,
+    is_one_of,
     is_something,
     looked_up,
     name_of,
@@ -366,9 +367,7 @@ class Defaults:
         if not 0 < len(keys) < len(table.keys) or not all(isinstance(name, ast.Constant) for name in keys):
             return None
         names = [name for name in keys if name is not None]
-        several = ast.Tuple(names, ast.Load())
-        op, right = (ast.Eq(), names[0]) if len(names) == 1 else (ast.In(), several)
-        test = ast.copy_location(ast.Compare(key, [op], [right]), key)
+        test = is_one_of(key, names)
         return test, True, asked <= given and self._is_other_option(made, key, test, True)
 
     def _made_by(self, made: _Made, value: ast.expr | None) -> list[tuple[ast.expr | None, Under]]:

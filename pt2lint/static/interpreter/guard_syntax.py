@@ -313,6 +313,13 @@ def asked_of(test: ast.Compare) -> ast.expr:
     return test.comparators[0] if within else test.left
 
 
+def is_one_of(place: ast.expr, names: list[ast.expr]) -> ast.Compare:
+    """`place == "a"`, or `place in ("a", "b")`, where the place stands."""
+    several: ast.expr = names[0] if len(names) == 1 else ast.Tuple(names, ast.Load())
+    test = ast.Compare(place, [ast.Eq() if len(names) == 1 else ast.In()], [several])
+    return ast.fix_missing_locations(ast.copy_location(test, place))
+
+
 def came_out(test: ast.expr, value: object) -> bool | None:
     """How a test comes out where what it asks is that value: `self.flag`, `self.kind == "mean"`, `self.n > 1`, `"deep"
     in self.kind`; None where that cannot be told."""
