@@ -7,7 +7,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule, breaks_on, calls, is_tensor
-from pt2lint.rule.syntax import names
+from pt2lint.rule.syntax import function_around, names
 from pt2lint.rule.tree import walk
 
 OF_TENSORS = ("call torch.Tensor.item", "call builtins.float", "call builtins.int")
@@ -84,14 +84,10 @@ class NumberAfterBreak(Rule):
     def check(self, node: cst.CSTNode, op: Op) -> None:
         if not breaks_on(op.name, self.function.target, op.whole):
             return
-        body: cst.CSTNode | None = self.function.parent(node)
-        while body is not None and not isinstance(body, cst.FunctionDef):
-            body = self.function.parent(body)
-        if body is None:
-            return
+        body = function_around(self.function, node)
+        if body is None or self.is_waited_for(op):
+            return  # of what is waited for PTR232 tells what that costs, which is more
         arithmetic = self.arithmetic_in(body)
-        if self.is_waited_for(op):
-            return  # PTR232 tells what that costs, which is more
         if self.is_computed_with(node, arithmetic) or self.waits_for_another(node, op):
             self.report(
                 node,
