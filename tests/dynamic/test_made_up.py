@@ -395,6 +395,15 @@ MADE = {
                 raise ValueError("either decoder_ids or decoder_embeds has to be given")
             return x + (self.embed(decoder_ids) if decoder_embeds is None else decoder_embeds)
         """,
+    # What an error says of None names the argument that is None.
+    "Needy": """
+        def forward(self, x, lengths=None, scale=None, bias=None):
+            def most(values):
+                return values.max()
+            assert scale is not None
+            kept = torch.arange(x.shape[1]) < most(lengths)
+            return x * scale * kept[None, :, None]
+        """,
     "Sized": """
         def __init__(self, dim, *, depth):
             super().__init__()
@@ -571,6 +580,7 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "HandsOn": "made-up inputs: x float32[2, 8], dim=8, depth=2",
         "Holds": "made-up inputs: x float32[2, 8]",
         "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
+        "Needy": "made-up inputs: x float32[2, 5, 8], scale float32[2, 5, 8], lengths int64[2, 1]",
         "Video": "made-up inputs: x float32[2, 8, 5, 8, 8]",
         "Flat": "made-up inputs: image float32[2, 1, 28, 28]",
         "Together": "made-up inputs: state float32[2, 8], action float32[2, 8], code float32[2, 48], "

@@ -41,6 +41,7 @@ OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 BATCH, LENGTH = 2, 5
 LARGEST = 2 << 30  # bytes that a module and the search for its inputs may take
 MOST_WRITTEN = 1 << 23  # parameters of what the project calls itself
+MOST_BESIDES = 3  # parameters that may be left out and are given, as the errors without them say
 MOST_DERIVED = 4  # classes that are tried in place of one that leaves methods to them
 ABSTRACT = re.compile(r"NotImplementedError|Can't instantiate abstract class")
 LONG = 40.0  # seconds of the processor after which a class is built in no further way
@@ -425,8 +426,8 @@ def made_for(
         return Target(name, untouched, [search.call(picked)], how)
     for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
         left_out = each.default is None and each not in parameters
-        if left_out and not also and re.search(rf"\b{each.name}\b", search.trouble):
-            return made_for(name, untouched, arguments, {each.name: None})
+        if left_out and len(also) < MOST_BESIDES and re.search(rf"\b{each.name}\b", search.trouble):
+            return made_for(name, untouched, arguments, {**also, each.name: None})
     return f"no call of it ran, the nearest {search.trouble}" if search.trouble else "no call of it ran"
 
 

@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import itertools
 import json
+import linecache
 import logging
 import math
 import os
@@ -13,6 +14,7 @@ import re
 import select
 import signal
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -31,6 +33,7 @@ IDLE = 6.0  # that a copy may wait for something without working
 FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
 LESSONS = 6  # times that shapes are taken of errors, as long as that leads further
+LACKING = " where "  # before what an error about None is about
 NEAREST = 6  # calls of whose errors they are taken
 # What fake tensors say where code asks for what they have not: values.
 _NEEDS_DATA = re.compile(
@@ -129,11 +132,12 @@ class Search:
             progress = Progress()
             with progress:
                 error = run(picked)
-            errors[picked] = "" if error is None else f"{type(error).__name__}: {error}"
+            errors[picked] = "" if error is None else f"{type(error).__name__}: {error}{_lacking(error)}"
             known[picked] = progress.reached, -lessons.distance(errors[picked])
             if error is not None and known[picked] > self.furthest:
                 self.furthest = known[picked]
-                self.trouble = f"raised {errors[picked]}".split("\n")[0][:200]
+                first, _, lacking = errors[picked].partition(LACKING)
+                self.trouble = f"raised {first}".split("\n")[0][:200] + (lacking and LACKING + lacking)
             return error is None
 
         def as_errors_say() -> Iterator[Picked]:
@@ -255,6 +259,21 @@ class Search:
             return None
         self.taught = True
         return self.runs(function, picked, fakes)
+
+
+def _lacking(error: BaseException) -> str:
+    """Of an error about None, or an assertion without words, which argument was None in the line of the outermost call
+    that had such a one."""
+    if "NoneType" not in str(error) and (str(error) or not isinstance(error, AssertionError)):
+        return ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        words = re.findall(r"\w+", linecache.getline(code.co_filename, line))
+        for name in arguments:
+            if name in words and frame.f_locals.get(name, error) is None:
+                return f"{LACKING}`{name}` is None"
+    return ""
 
 
 def _limit_processor(seconds: float) -> None:
