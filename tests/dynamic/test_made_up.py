@@ -404,6 +404,13 @@ MADE = {
             kept = torch.arange(x.shape[1]) < most(lengths)
             return x * scale * kept[None, :, None]
         """,
+    "Passing": """
+        def forward(self, *args, scale=1, **kwargs):
+            return self.scaled(*args, scale=scale)
+        def scaled(self, x, mask, scale):
+            assert mask.shape == x.shape[:2]
+            return x * mask.unsqueeze(-1) * scale
+        """,
     "Sized": """
         def __init__(self, dim, *, depth):
             super().__init__()
@@ -580,6 +587,7 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "HandsOn": "made-up inputs: x float32[2, 8], dim=8, depth=2",
         "Holds": "made-up inputs: x float32[2, 8]",
         "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
+        "Passing": "made-up inputs: x float32[2, 5, 8], mask float32[2, 5]",
         "Needy": "made-up inputs: x float32[2, 5, 8], scale float32[2, 5, 8], lengths int64[2, 1]",
         "Video": "made-up inputs: x float32[2, 8, 5, 8, 8]",
         "Flat": "made-up inputs: image float32[2, 1, 28, 28]",

@@ -367,7 +367,10 @@ def made_for(
     takes = function if module is None else module.forward
     signature = inspect.signature(takes)
     parameters = [each for each in wanted(signature) if each.name not in also]
-    parameters += [signature.parameters[each] for each in also]
+    parameters += [
+        signature.parameters.get(each) or inspect.Parameter(each, inspect.Parameter.POSITIONAL_ONLY)
+        for each in also
+    ]
     built = arguments.said() if arguments else {}
     shapes = list(dict.fromkeys(likely_shapes(module, built)))
     layers = [] if module is None else sizes_of(module)
@@ -384,7 +387,8 @@ def made_for(
         for part in parts:
             if part.fields and type(whole[part.parameter.name]) is dict:
                 whole[part.parameter.name] = part.fields[0](**whole[part.parameter.name])
-        by_name = {p.name: whole[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in also}
+        named = [p for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in also]
+        by_name = {p.name: whole[p.name] for p in named if p.kind is not p.POSITIONAL_ONLY}
         return tuple(whole[p.name] for p in parameters if p.name not in by_name), by_name
 
     def values(part: Part) -> list[Any]:
@@ -424,6 +428,10 @@ def made_for(
         told += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
         how = "made-up inputs: " + (", ".join(told) or "none needed")
         return Target(name, untouched, [search.call(picked)], how)
+    if not also and any(each.kind is each.VAR_POSITIONAL for each in signature.parameters.values()):
+        # What `*args` are passed on to says how many it wants.
+        if lacking := re.search(r"missing \d+ required positional arguments?: (.*)", search.trouble):
+            return made_for(name, untouched, arguments, dict.fromkeys(re.findall(r"'(\w+)'", lacking[1])))
     for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
         left_out = each.default is None and each not in parameters
         if left_out and len(also) < MOST_BESIDES and re.search(rf"\b{each.name}\b", search.trouble):
