@@ -238,6 +238,8 @@ DRAWN = (
 )
 NO_METHODS = "Dynamo traces functions of NumPy's, not their methods"  # the same of `np.maximum.at`
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
+# So many ways of compiling a function Dynamo keeps; from then on it runs the function uncompiled.
+RECOMPILE_LIMIT = 8
 SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"  # why DistributedDataParallel does
 # Why SyncBatchNorm does: measured between two GPUs, on torch 2.11 (GB0208); torch 2.6 to 2.15 ask the same.
 SYNCED = "where several processes train, it asks whether a CUDA graph is being recorded"

@@ -13,7 +13,7 @@ import libcst as cst
 
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import LIKE, Kind, words
-from pt2lint.fixes.purity import callee, is_view
+from pt2lint.fixes.purity import is_view
 from pt2lint.fixes.rewrite import (
     New,
     Refused,
@@ -27,7 +27,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, walk
+from pt2lint.rule.tree import callee, children, walk
 
 
 @dataclass

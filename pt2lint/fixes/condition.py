@@ -9,7 +9,7 @@ import libcst as cst
 
 from pt2lint.finding import Edit
 from pt2lint.fixes.kinds import Kind, may_be_array, words
-from pt2lint.fixes.purity import callee, costly, effect, number
+from pt2lint.fixes.purity import costly, effect, number
 from pt2lint.fixes.rewrite import (
     Refused,
     enclosing_function,
@@ -22,7 +22,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, parameters_in, walk
+from pt2lint.rule.tree import callee, is_name, parameters_in, walk
 
 _REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")

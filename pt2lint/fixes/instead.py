@@ -8,10 +8,9 @@ import libcst as cst
 
 from pt2lint.fixes.file import class_around
 from pt2lint.fixes.kinds import Kind, is_made_elsewhere, words
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import enclosing_function, name_in, qualified, source, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import callee, is_name
 
 # Functions and methods of torch that take a tensor where they take a number: all operands, or these keywords.
 _TAKES_TENSORS = words(

@@ -14,7 +14,7 @@ import libcst as cst
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, says_none, walk
+from pt2lint.rule.tree import callee, children, says_none, walk
 
 # Keeps shape and dtype and passes the gradient on. A side that does not (`zeros_like`) cuts the tensor off where it is
 # taken; selected, the tensor gets a gradient of zero instead, which is NaN further up wherever what made the tensor has
@@ -62,14 +62,6 @@ _VIEWS = words(
 def is_view(name: str) -> bool:
     """Whether a method, or a function of torch, may give a tensor that shares its argument's storage."""
     return name.rpartition(".")[2] in _VIEWS
-
-
-def callee(node: cst.Call) -> str:
-    """The last part of what is called."""
-    func = node.func
-    if isinstance(func, cst.Attribute):
-        return func.attr.value
-    return func.value if isinstance(func, cst.Name) else ""
 
 
 def effect(node: cst.CSTNode) -> str | None:

@@ -15,7 +15,6 @@ from pt2lint.rule.tree import walk
 
 # What a break in a loop leads to goes with that break, which is told.
 FOLLOWS = "goes with the break that leaves the caller to Python"
-LIMIT = 8  # so often Dynamo compiles a function again
 GRAPHS = ("'reduce-overhead'", "'max-autotune'")  # the modes that record CUDA graphs
 
 

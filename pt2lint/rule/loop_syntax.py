@@ -6,6 +6,7 @@ from typing import TypeAlias, TypeGuard
 
 import libcst as cst
 
+from pt2lint.op import RECOMPILE_LIMIT
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted, names
 from pt2lint.rule.tree import children, is_name, says_none, walk
@@ -14,8 +15,6 @@ Loop: TypeAlias = "cst.For | cst.While"
 JOIN = ("cat", "concat", "hstack")
 _SIZED = ("zeros", "ones", "empty", "rand", "randn")
 _DRAWS = ("randint", "randrange")
-# From so many turns on Dynamo gives up what is compiled again at each: its recompile limit, less the first call.
-LIMIT = 8
 # What goes over the same things as its first argument.
 THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")
 RESIZED = ("interpolate", "resize")
@@ -253,8 +252,8 @@ def targets_of(loop: cst.For) -> tuple[str, set[str]]:
     if isinstance(source, cst.Call) and last in ("product", "cycle", "repeat", "chain"):
         return "", set()
     if isinstance(source, cst.List | cst.Tuple) and isinstance(target, cst.Name):
-        listed = [e.value for e in source.elements]
-        if all(isinstance(e, cst.Integer) for e in listed) and len({e.value for e in listed}) > LIMIT:  # type: ignore[attr-defined]
+        numbers = [e.value.value for e in source.elements if isinstance(e.value, cst.Integer)]
+        if len(numbers) == len(source.elements) and len(set(numbers)) > RECOMPILE_LIMIT:
             return target.value, set()
     return "", {n.value for n in names(target)}
 
@@ -283,23 +282,23 @@ def ends_of(loop: Loop) -> list[cst.BaseExpression]:
 
 
 def is_short(loop: Loop) -> bool:
-    """Whether the loop is known to have no more than LIMIT turns."""
+    """Whether the loop is known to have no more than RECOMPILE_LIMIT turns."""
     if not isinstance(loop, cst.For):
         return False
     source = loop.iter
     while isinstance(source, cst.Call) and called_name(source) in THROUGH and source.args:
         source = source.args[0].value
     if isinstance(source, cst.Tuple | cst.List | cst.Set):
-        return len(source.elements) <= LIMIT
+        return len(source.elements) <= RECOMPILE_LIMIT
     if isinstance(source, cst.Call) and called_name(source) == "enumerate" and source.args:
         inner = source.args[0].value
-        return isinstance(inner, cst.Tuple | cst.List) and len(inner.elements) <= LIMIT
+        return isinstance(inner, cst.Tuple | cst.List) and len(inner.elements) <= RECOMPILE_LIMIT
     if isinstance(source, cst.Call) and called_name(source) in ("range", "torch.arange"):
         numbers = [
             int(a.value.value.replace("_", ""), 0) for a in source.args if isinstance(a.value, cst.Integer)
         ]
         if numbers and len(numbers) == len(source.args) and numbers[-1]:
-            return len(range(*numbers)) <= LIMIT
+            return len(range(*numbers)) <= RECOMPILE_LIMIT
     return False
 
 

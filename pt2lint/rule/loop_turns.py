@@ -66,7 +66,7 @@ class Turns:
     """The loops around a node and what differs between two of their turns.
 
     `counts` are names of whole numbers that are another at each turn, `items` names of what a loop goes over. A
-    loop that is known to have no more than LIMIT turns counts for nothing: so many variants may be meant. `attributes`
+    loop that is known to have RECOMPILE_LIMIT turns at most counts for nothing: they may be meant. `attributes`
     ("self.step") are numbers that the object whose method it is counts in, and `parameters` of those are what a loop of
     a caller counts: each call of the function is a turn.
     """

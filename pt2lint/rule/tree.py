@@ -122,6 +122,14 @@ def is_name(node: object, name: str) -> TypeGuard[cst.Name]:
     return isinstance(node, cst.Name) and node.value == name
 
 
+def callee(node: cst.Call) -> str:
+    """The last part of what is called."""
+    func = node.func
+    if isinstance(func, cst.Attribute):
+        return func.attr.value
+    return func.value if isinstance(func, cst.Name) else ""
+
+
 def says_none(node: object) -> bool:
     """`None`, as it stands in code."""
     return is_name(node, "None")

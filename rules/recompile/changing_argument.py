@@ -8,8 +8,8 @@ import libcst as cst
 
 from pt2lint.finding import Severity
 from pt2lint.fixes.repairs import by_hand
-from pt2lint.op import Op
-from pt2lint.rule.compiled_call import LIMIT, Argument, CompiledCall, are_numbers, graphs_mode
+from pt2lint.op import RECOMPILE_LIMIT, Op
+from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers, graphs_mode
 from pt2lint.rule.loop_syntax import bindings, loops_around, unconditional
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import dotted, function_around, made, names
@@ -420,7 +420,7 @@ class ChangingArgument(CompiledCall):
                 continue  # nothing is done with it
             listed = self.at_top(made(self.function, loop.iter))
             items = [e.value for e in listed.elements] if isinstance(listed, cst.List | cst.Tuple) else []
-            if not 1 < len({self.text(i) for i in items}) <= LIMIT:
+            if not 1 < len({self.text(i) for i in items}) <= RECOMPILE_LIMIT:
                 continue
             if is_name(value, name):
                 return self.differ(items, argument)

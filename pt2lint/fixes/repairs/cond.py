@@ -21,7 +21,7 @@ from pt2lint.fixes.arms import (
 )
 from pt2lint.fixes.condition import read_condition
 from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
-from pt2lint.fixes.purity import callee, draws, effect, is_view, number
+from pt2lint.fixes.purity import draws, effect, is_view, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Refused,
@@ -42,7 +42,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import callee, is_name, walk
 
 MAX_STATEMENTS = 40  # more than this on one side is no longer a branch but half a model
 

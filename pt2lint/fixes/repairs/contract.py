@@ -7,9 +7,9 @@ import re
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, rewrite, torch_name
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import callee
 
 _EQUATION = re.compile(r"[a-zA-Z,. ]+(->[a-zA-Z. ]*)?")  # what torch reads, too
 

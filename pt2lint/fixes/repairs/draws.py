@@ -8,10 +8,9 @@ import libcst as cst
 
 from pt2lint.finding import Edit
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import New, enclosing_function, qualified, source, torch_name, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import callee, walk
 
 # What draws one number evenly between 0 and 1 outside of the graph, and the arguments with which it does.
 _NOTHING, _BOUNDS = (), ("0.0", "1.0")

@@ -9,7 +9,6 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -37,7 +36,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import callee, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

@@ -9,7 +9,6 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, method_in
 from pt2lint.fixes.kinds import guess, has_no_gradient
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -31,7 +30,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import callee, is_name
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

@@ -13,7 +13,7 @@ from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.condition import and_not, conjuncts, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
-from pt2lint.fixes.purity import callee, effect, number
+from pt2lint.fixes.purity import effect, number
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -43,7 +43,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import placed, walk
+from pt2lint.rule.tree import callee, placed, walk
 
 _S = TypeVar("_S", bound=cst.CSTNode)
 _M = TypeVar("_M")

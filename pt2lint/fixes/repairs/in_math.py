@@ -11,7 +11,7 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -31,7 +31,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import is_name, parameters_in, walk
+from pt2lint.rule.tree import callee, is_name, parameters_in, walk
 from pt2lint.said import plain
 
 # Functions of numpy that math has under this name: what they return, of plain numbers.

@@ -7,10 +7,10 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, effect, number
+from pt2lint.fixes.purity import effect, number
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, in_parentheses, rewrite, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none
+from pt2lint.rule.tree import callee, says_none
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

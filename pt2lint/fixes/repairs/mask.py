@@ -10,7 +10,7 @@ from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import LIKE, Kind, guess, words
-from pt2lint.fixes.purity import alike, callee, effect, number, singular
+from pt2lint.fixes.purity import alike, effect, number, singular
 from pt2lint.fixes.repairs.settings import capture_shapes
 from pt2lint.fixes.repairs.where import is_own
 from pt2lint.fixes.rewrite import (
@@ -32,7 +32,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import callee, walk
 
 _NAN = " The gradient is NaN where the mask is off and the expression's own gradient is infinite."
 # Work on each element alone, so that it does not matter when the others are left out.

@@ -11,7 +11,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.repairs.mask import ELEMENTWISE, made_of, masked_of
 from pt2lint.fixes.rewrite import (
     New,
@@ -36,7 +36,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, says_none
+from pt2lint.rule.tree import callee, is_name, says_none
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import libcst as cst
 from pt2lint.finding import Edit, Trait
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.where import safest_first, to_where
 from pt2lint.fixes.rewrite import (
@@ -26,7 +25,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import callee, is_name
 
 
 def kept_for_tests(

@@ -8,7 +8,7 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import bare
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, number
+from pt2lint.fixes.purity import number
 from pt2lint.fixes.repairs.shortcut import gives_bools
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -27,7 +27,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import callee, is_name
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

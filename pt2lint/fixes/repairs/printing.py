@@ -13,7 +13,7 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import SAME, TO_BOOL, TO_FLOAT, TO_INT, Kind, guess, words
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.settings import setting
@@ -45,7 +45,7 @@ from pt2lint.fixes.rewrite import (
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import callee, is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

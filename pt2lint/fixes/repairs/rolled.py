@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.fixes.kinds import Kind
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -19,6 +19,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import callee
 
 
 def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression, kind: Kind) -> Repaired:

@@ -10,7 +10,6 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, may_be_array
-from pt2lint.fixes.purity import callee
 from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
@@ -29,7 +28,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import callee, is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

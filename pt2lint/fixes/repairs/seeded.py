@@ -14,7 +14,7 @@ from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.repairs.operator import line_above, namespace
 from pt2lint.fixes.rewrite import (
     New,
@@ -40,7 +40,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import callee, is_name, walk
 
 
 @dataclass(frozen=True)

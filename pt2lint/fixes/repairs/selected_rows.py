@@ -8,7 +8,7 @@ import libcst as cst
 
 from pt2lint.fixes.rewrite import ancestors, cut, enclosing_function, in_parentheses, small_of, source, uses
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import callee, is_name
 
 _COUNT = (
     "Count what the mask sets: `{mask}.sum()` is a tensor, and stays in the graph; of elements, times as many as each "
@@ -137,12 +137,6 @@ def _call_given(function: FunctionCode, node: cst.CSTNode) -> cst.Call | None:
     return call if isinstance(call, cst.Call) else None
 
 
-def _callee(call: cst.Call) -> str:
-    """The last part of the name of what is called."""
-    name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
-    return name.value if isinstance(name, cst.Name) else ""
-
-
 def _is_counted(function: FunctionCode, node: cst.CSTNode) -> bool:
     """`rows.numel()`, `rows.shape[0]`, `len(rows)`"""
     above, call = function.parent(node), _call_given(function, node)
@@ -180,7 +174,7 @@ def _added(function: FunctionCode, node: cst.BaseExpression, rows: cst.Subscript
         if isinstance(place, cst.Assign) and any(source(function, t.target) == where for t in place.targets):
             return sign, source(function, more)
         call = _call_given(function, one)
-        method = call.func if call is not None and _callee(call) in _SCATTERS else None
+        method = call.func if call is not None and callee(call) in _SCATTERS else None
         if isinstance(method, cst.Attribute) and source(function, method.value) == source(
             function, rows.value
         ):
@@ -210,7 +204,7 @@ def _is_put(function: FunctionCode, node: cst.BaseExpression, rows: cst.Subscrip
         node = shaped
     above = function.parent(node)
     if (call := _call_given(function, node)) is not None:
-        return _callee(call) in _SCATTERS and call.args[0] is not above
+        return callee(call) in _SCATTERS and call.args[0] is not above
     if not isinstance(above, cst.Assign) or len(above.targets) != 1:
         return False
     target = above.targets[0].target
@@ -228,6 +222,6 @@ def _is_returned(function: FunctionCode, node: cst.BaseExpression) -> bool:
         target = above.targets[0].target
         return isinstance(target, cst.Attribute) and not is_name(target.value, "self")
     call = _call_given(function, node)
-    if call is not None and _callee(call)[:1].isupper():
+    if call is not None and callee(call)[:1].isupper():
         return any(_is_returned(function, one) for one in _goes_to(function, call))
     return isinstance(above, cst.Return)

@@ -16,7 +16,7 @@ from pt2lint.fixes.condition import (
     read_condition,
 )
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, effect, number
+from pt2lint.fixes.purity import effect, number
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
@@ -37,7 +37,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import says_none, walk
+from pt2lint.rule.tree import callee, says_none, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:

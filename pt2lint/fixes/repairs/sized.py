@@ -6,7 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -22,7 +22,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import callee, is_name, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:

@@ -11,7 +11,7 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.arms import leaves
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import callee, effect
+from pt2lint.fixes.purity import effect
 from pt2lint.fixes.repairs.draws import asks_number, below_rate, by_torch, not_above_rate, on_host
 from pt2lint.fixes.repairs.rate import drawn_comparison
 from pt2lint.fixes.repairs.seeded import Drawn, drawn_by_operator
@@ -41,7 +41,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, says_none, walk
+from pt2lint.rule.tree import callee, is_name, says_none, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -> tuple[Fix, ...]:

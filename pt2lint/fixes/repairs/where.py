@@ -22,7 +22,7 @@ from pt2lint.fixes.arms import (
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.instead import bad_use
 from pt2lint.fixes.kinds import LIKE, Kind, guess, is_without_gradients, may_be_none, names_no_device, words
-from pt2lint.fixes.purity import RANDOM, alike, callee, costly, effect, is_view, number, singular
+from pt2lint.fixes.purity import RANDOM, alike, costly, effect, is_view, number, singular
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -45,7 +45,7 @@ from pt2lint.fixes.rewrite import (
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import children, says_none, walk
+from pt2lint.rule.tree import callee, children, says_none, walk
 
 Pair = tuple[str, cst.BaseExpression]  # `name = value`, of a side
 NAN_WARNING = (

@@ -181,39 +181,24 @@ class Conditions:
 
     def by_keywords(self, test: ast.expr, env: Env) -> bool | None:
         """`more.get("scale") is not None`, or `"scale" in more`, where the call gives nothing of that name."""
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-            return None
-        held, absent = test.comparators[0], isinstance(test.ops[0], (ast.Is, ast.NotIn))
-        key: ast.expr = test.left
-        if isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-            if (
-                not isinstance(key, ast.Call)
-                or not isinstance(key.func, ast.Attribute)
-                or not says_none(held)
-            ):
+        match test:
+            case ast.Compare(
+                ast.Call(ast.Attribute(held, "get"), [key, *default], []),
+                [ast.Is() | ast.IsNot() as asked],
+                [none],
+            ) if all(map(says_none, [*default, none])):
+                pass
+            case ast.Compare(key, [ast.In() | ast.NotIn() as asked], [held]):
+                pass
+            case _:
                 return None
-            if (
-                key.func.attr != "get"
-                or not key.args
-                or key.keywords
-                or not all(map(says_none, key.args[1:]))
-            ):
-                return None
-            held, key = key.func.value, key.args[0]
-        elif not isinstance(test.ops[0], (ast.In, ast.NotIn)):
-            return None
         value = env.get(held.id) if isinstance(held, ast.Name) else None
         running = self.at.functions.running()
-        if (
-            not isinstance(value, Dict)
-            or not value.listed
-            or running is None
-            or not isinstance(key, ast.Constant)
-        ):
+        if not isinstance(value, Dict) or not value.listed or running is None:
             return None
-        if key.value in value.items or _is_filled(running, held):
+        if not isinstance(key, ast.Constant) or key.value in value.items or _is_filled(running, held):
             return None
-        return absent
+        return isinstance(asked, (ast.Is, ast.NotIn))
 
     def _is_any_item(self, node: ast.Subscript, env: Env, frame: Frame) -> bool:
         """An item of a dictionary of which only an annotation tells: `dict[str, Tensor]` may hold a list that is tested

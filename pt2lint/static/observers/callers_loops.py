@@ -7,10 +7,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from pt2lint.op import RECOMPILE_LIMIT
 from pt2lint.static.interpreter.frame import TEXT, Env, Frame
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.observers.counts import counts
-from pt2lint.static.observers.uses import LIMIT
 from pt2lint.static.source.nodes import binds, is_range, last_word, walk
 from pt2lint.static.values import NO_CONST, UNKNOWN, Func, Py, Seq, Value
 
@@ -96,7 +96,7 @@ def _type_of(value: Value) -> str:
     each = value.elem if value.elts is None else value.elts[0] if value.elts else UNKNOWN
     if value.elts is not None:
         known = {repr(e.const) for e in value.elts if isinstance(e, Py) and e.const is not NO_CONST}
-        if len(value.elts) <= LIMIT or 0 < len(known) <= LIMIT:
+        if len(value.elts) <= RECOMPILE_LIMIT or 0 < len(known) <= RECOMPILE_LIMIT:
             return ""
     # Whole numbers of unknown number may be a `range(3)`, which `counts` looks at.
     types = ("float", "str") if value.elts is None else ("int", "float", "str")
@@ -108,7 +108,7 @@ def _is_short(call: ast.Call) -> bool:
     numbers = [a.value for a in call.args if isinstance(a, ast.Constant) and type(a.value) is int]
     if len(numbers) != len(call.args) or not 0 < len(numbers) <= 3 or numbers[2:] == [0]:
         return False
-    return last_word(call.func) != "count" and len(range(*numbers)) <= LIMIT
+    return last_word(call.func) != "count" and len(range(*numbers)) <= RECOMPILE_LIMIT
 
 
 def _made(loop: ast.For | ast.While, counted: frozenset[str]) -> set[str]:

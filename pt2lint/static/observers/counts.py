@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator, Mapping
 
+from pt2lint.op import RECOMPILE_LIMIT
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.uses import LIMIT
 from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, own_name, walk
 from pt2lint.static.values import UNKNOWN, Py, Value, options
 
@@ -49,7 +49,7 @@ def _ends_soon(value: ast.expr, attribute: str, held: Mapping[str, Value]) -> bo
 
     def small(name: str) -> bool:
         known = [one.const for one in options(held.get(name, UNKNOWN)) if isinstance(one, Py)]
-        return any(type(n) is int and n < LIMIT for n in known)
+        return any(type(n) is int and n < RECOMPILE_LIMIT for n in known)
 
     if not isinstance(value, ast.Call):
         return False
@@ -93,5 +93,5 @@ def stays(value: ast.expr, counted: Container[str]) -> bool:
 def _caps(call: ast.Call) -> bool:
     """`min(n, 3)`: so few that Dynamo may compile for each."""
     return any(
-        isinstance(a, ast.Constant) and type(a.value) is int and a.value < LIMIT for a in call.args
+        isinstance(a, ast.Constant) and type(a.value) is int and a.value < RECOMPILE_LIMIT for a in call.args
     ) and (dotted(call.func) == "min" and not any(isinstance(p, ast.Div) for p in walk(call)))

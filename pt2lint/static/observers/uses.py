@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from pt2lint.libraries.model import Constants, Models
+from pt2lint.op import RECOMPILE_LIMIT
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
 from pt2lint.static.source.nodes import (
@@ -24,7 +25,6 @@ from pt2lint.static.values import Dict, Ext, Func, Instance, Seq, Tensor, Value,
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
-LIMIT = 8  # In so many ways Dynamo compiles a function, and then no more.
 STRENGTH = (
     "range",
     "size",
@@ -451,7 +451,7 @@ def _bounding(count: ast.expr) -> list[ast.expr]:
         and count.func.id in ("min", "max", "int")
     ):
         caps = [a.value for a in count.args if isinstance(a, ast.Constant) and isinstance(a.value, int)]
-        if count.func.id == "min" and caps and min(caps) < LIMIT:
+        if count.func.id == "min" and caps and min(caps) < RECOMPILE_LIMIT:
             return []
         return [name for a in count.args for name in _bounding(a)]
     return [count]
