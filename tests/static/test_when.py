@@ -2096,3 +2096,41 @@ def test_what_either_of_two_methods_of_another_file_leads_to(tmp_path: Path) -> 
     (tmp_path / "m.py").write_text(HOLDING)
     found = lint([str(tmp_path / "m.py")]).findings
     assert [(f.code, f.line, f.when) for f in found] == [("PTB101", 11, ())]
+
+
+WAYS = """
+import torch
+
+def told(x):
+    print("told")
+    return x
+
+class Part(torch.nn.Module):
+    def __init__(self, fast: bool):
+        super().__init__()
+        self.fast = fast
+
+    def forward(self, x):
+{body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "when"),
+    [
+        ("if self.fast: return told(x)\n        return told(x * 3)", ()),
+        ("if self.fast: x = told(x)\n        return told(x.long())", ()),
+        ("if self.fast: x = told(x)\n        return x * 3", ("self.fast",)),
+        ("x = told(x)\n        return told(x) if self.fast else x", ()),
+        ('if self.fast: print("fast")\n        return told(x)', ()),
+        ('if self.fast: print("fast")\n        return x', ("self.fast",)),
+    ],
+)
+def test_several_ways_to_what_another_file_says(tmp_path: Path, body: str, when: tuple[str, ...]) -> None:
+    """What one way needs is no condition where another one does without: Dynamo breaks on each that runs."""
+    (tmp_path / "other.py").write_text(WAYS.format(body=f"        {body}"))
+    (tmp_path / "m.py").write_text(
+        HOLDING.replace("table", "fast: bool").replace("Part(fast: bool)", "Part(fast)")
+    )
+    found = lint([str(tmp_path / "m.py")]).findings
+    assert [(f.code, f.line, f.when) for f in found] == [("PTB101", 11, when)]
