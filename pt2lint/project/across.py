@@ -21,6 +21,8 @@ NUMBERS_KEPT = (  # how it is said of a tensor that it is kept, or made, of what
 RECURRENT = "PTB150"  # a setting or a loop over its steps mends it alone
 SETTING = "PTS305"  # a setting of the whole process that hides what fails
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
+WORDS = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+CLASSES = re.compile(r"^[ \t]*class[ \t]+(\w+)", re.MULTILINE)
 MANY = 10  # breaks below one root that no one mends one by one
 WHOLE = 5  # the same, of those that leave whole functions to Python
 HEADER = 4000  # characters of a file in which it says where it comes from
@@ -32,6 +34,7 @@ class Texts(Protocol):
     def made_from(self, path: str) -> str: ...
     def place(self, path: str, line: int) -> Where | None: ...
     def code(self, path: str, first: int, last: int) -> str: ...
+    def classes(self, path: str) -> list[str]: ...
 
 
 def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
@@ -128,7 +131,7 @@ def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Fin
         return (finding.code, at.text, known.code(finding.path, *at.function[:2]))
 
     told = _alike(findings, pasted)
-    under = {id(f): first for first, others in told for f in others if _is_elsewhere(f, first)}
+    under = {id(f): first for first, others in told for f in others if _is_elsewhere(f, first, known)}
     return _shared(findings, under, PASTED)
 
 
@@ -164,7 +167,11 @@ def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Find
                 same = not beside.isdisjoint(enumerate(where.beside))
                 if not same and (key is named or at.text != where.text):
                     continue
-                if _is_elsewhere(finding, first) and id(finding) not in under and id(first) not in under:
+                if (
+                    id(finding) not in under
+                    and id(first) not in under
+                    and _is_elsewhere(finding, first, known)
+                ):
                     under[id(finding)] = first
     for one, first in under.items():  # what tells others may be told by another one for its function's name
         under[one] = under.get(id(first), first)
@@ -193,9 +200,20 @@ def _mended(finding: Finding, known: Texts) -> Where | None:
     return at if at is not None and at.text else None
 
 
-def _is_elsewhere(finding: Finding, first: Finding) -> bool:
-    """Whether it stands in another file, and happens only where the first one does."""
-    return finding.path != first.path and {*first.when} <= {*finding.when}
+def _is_elsewhere(finding: Finding, first: Finding, known: Texts) -> bool:
+    """Whether it stands in another file, and happens only where the first one does: what is pasted has classes of its
+    own, with names of their own."""
+    if finding.path == first.path:
+        return False
+    if {*first.when} <= {*finding.when}:
+        return True
+    return _with_own_classes(first, known) <= _with_own_classes(finding, known)
+
+
+def _with_own_classes(finding: Finding, known: Texts) -> set[str]:
+    """The conditions, with no names of classes that its file defines."""
+    own = {*known.classes(finding.path)} if any("isinstance(" in text for text in finding.when) else set()
+    return {WORDS.sub(lambda word: "_" if word[0] in own else word[0], text) for text in finding.when}
 
 
 def _told_first(finding: Finding) -> tuple[object, ...]:
@@ -241,6 +259,11 @@ def made_from(text: str) -> str:
     """The name of the file from which a file is generated, as its header says; "" for none."""
     match = MADE_FROM.search(text[:HEADER])
     return "" if match is None else match[1]
+
+
+def classes_in(text: str) -> list[str]:
+    """The names of the classes that a text defines."""
+    return sorted(set(CLASSES.findall(text)))
 
 
 def _is_made(path: str, origin: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from contextlib import suppress
 from typing import Any
 
-from pt2lint.project.across import made_from
+from pt2lint.project.across import classes_in, made_from
 from pt2lint.project.elsewhere import done_in
 from pt2lint.project.statements import Where, place_in
 from pt2lint.project.suppress import Comment, comments, may_be_ours
@@ -117,6 +117,10 @@ class Known:
     def made_from(self, path: str) -> str:
         """The name of the file that it says that it is generated from; "" for none."""
         return str(self._asked(path, "made_from", lambda: made_from(self._sources.get(path, ""))))
+
+    def classes(self, path: str) -> list[str]:
+        """The names of the classes that the file defines."""
+        return list(self._asked(path, "classes", lambda: classes_in(self._sources.get(path, ""))))
 
     def place(self, path: str, line: int) -> Where | None:
         """Where a line stands; None in what is no Python."""

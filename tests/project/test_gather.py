@@ -862,6 +862,51 @@ def test_lines_that_are_pasted_into_another_file_and_given_other_names_are_told_
         assert "= then also: line 9, b.py:8, c.py:8" in capsys.readouterr().out
 
 
+CHOSEN_IN = """
+class NAMEPlain:
+    def __call__(self, x, mask):
+        return x * mask
+
+class NAMEPicks:
+    def __call__(self, x, mask):
+        y = x.relu()
+        if (y * mask).sum() > 0:
+            y = y * 2
+        return y.log()
+
+class NAME(nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.way = KEPT
+        for each in table:
+            self.way = NAMEPicks()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor):
+        return self.lin(self.way(self.lin(x), mask))
+"""
+
+
+@pytest.mark.parametrize("more", ["", "        y = y.exp()\n"])
+@pytest.mark.parametrize("second", ["BPlain()", "BPicks()"])
+def test_pasted_lines_under_a_condition_that_names_a_class(
+    second: str, more: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was pasted with its classes has other names for these in the conditions, too. Where it happens in every
+    model of one file, and in few of the other, it is told of the first."""
+    for name, kept in (("A", "APlain()"), ("B", second)):
+        text = HEAD + CHOSEN_IN.replace("NAME", name).replace("KEPT", kept)
+        text = (
+            text.replace("        return y.log()", f"{more}        return y.log()") if name == "B" else text
+        )
+        Path(f"{name.lower()}.py").write_text(text)
+    found = {f["path"]: f for f in rows(capsys, ".") if f["code"] == "PTB110"}
+    assert found["a.py"]["when"] == ["isinstance(self.way, APicks)"]
+    told, other = ("b.py", "a.py") if second == "BPicks()" else ("a.py", "b.py")
+    note = f"the same {'lines' if more else 'function'}, told at {told}:12"
+    assert (found[told]["note"], found[other]["note"]) == ("", note)
+
+
 COUNTS = """
 class NAME(nn.Module):
     def __init__(self):
