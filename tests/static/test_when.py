@@ -271,6 +271,9 @@ def test_what_is_off_runs_once_or_ends_in_an_error_says_so(tmp_path: Path) -> No
     assert [note for _, note in when(tmp_path, seen.replace("self.seen.add", "self.other.add"))] == [""]
     fails = f"if mask is not None:\n    y = {ITEM}\n    raise ValueError(y)"
     assert [note for _, note in when(tmp_path, fails)] == ["on an error path"]
+    asserted = fails.replace("raise ValueError(y)", "assert False, y")
+    assert [note for _, note in when(tmp_path, asserted)] == ["on an error path"]
+    assert [note for _, note in when(tmp_path, asserted.replace("False", "self.ready"))] == [""]
     assert [note for _, note in when(tmp_path, f"if mask is not None:\n    {ITEM}")] == [""]
     fail = f"y = {ITEM}\nraise ValueError(y)"
     assert [note for _, note in when(tmp_path, "if self.flag:\n    self.helper(x)", fail)] == [

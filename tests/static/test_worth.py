@@ -2597,6 +2597,19 @@ class M(nn.Linear):
             ("kind == 'sort'",),
         ),
         ("if config.big:\n    self.pool = Sort()\nelse:\n    self.pool = nn.Identity()", "", ("config.big",)),
+        # under more than one
+        (
+            "if config.big:\n    if config.way == 'a':\n        self.pool = Sort()\n"
+            "    else:\n        self.pool = nn.Tanh()\nelse:\n    self.pool = nn.Identity()",
+            "",
+            ("config.big", "config.way == 'a'"),
+        ),
+        (
+            "if kind == 'sort':\n    self.pool = Sort() if config.big else nn.Tanh()\n"
+            "else:\n    self.pool = nn.Identity()",
+            "`kind == 'sort'` is off by default",
+            ("kind == 'sort'", "config.big"),
+        ),
         # by way of names, lists and tables
         *(
             (made, "`kind == 'sort'` is off by default", ("kind == 'sort'",))

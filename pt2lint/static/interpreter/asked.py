@@ -103,8 +103,11 @@ class Asked:
                 or self._of_table(call.func, part, frame)
                 or self._of_own(call.func, part, frame)
             )
-        about = self._about(self.defaults.as_kept(kept[0], frame), kept[1], frame)
-        return self._told(kept[0], kept[1], OFF if kept[2] else FLAG, about)
+        told: Path = ()
+        for test, outcome, is_other in kept:
+            about = self._about(self.defaults.as_kept(test, frame), outcome, frame)
+            told += self._told(test, outcome, OFF if is_other else FLAG, about)
+        return told
 
     def keep(self, owner: Instance, name: str, value: Value, frame: Frame) -> None:
         """Remember the test of an option under which alone `__init__` keeps a tensor that it makes: `if self.bounded:

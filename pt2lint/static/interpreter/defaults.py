@@ -9,6 +9,7 @@ from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guard_syntax import (
     Under,
     added_under,
+    around,
     asked_of,
     asks_for_one,
     asks_whether_none,
@@ -314,14 +315,17 @@ class Defaults:
         values = [constant(each) for each in found[1]] if found is not None else []
         return values[0].value if len(values) == 1 and values[0] is not None else None
 
-    def kept_under(self, place: ast.expr, part: Value, frame: Frame) -> tuple[ast.expr, bool, bool] | None:
-        """The test of an option under which `__init__` keeps this part, of several that an attribute may be: how it
-        comes out then, and whether it does otherwise by default. None where that cannot be told."""
+    def kept_under(
+        self, place: ast.expr, part: Value, frame: Frame
+    ) -> list[tuple[ast.expr, bool, bool]] | None:
+        """The tests of options, one around the other, under which `__init__` keeps this part, of several that an
+        attribute may be: how each comes out then, and whether it does otherwise by default. None where that cannot be
+        told."""
         made = self._set_by_init(place, frame)
         if made is None:
             return None
         if len(made.values) == 1 and (found := self._looked_up(made, made.values[0], part)) is not None:
-            return found
+            return [found]
         key, body = (made.init, dotted(place)), made.init.body  # which notes that it is read
         if key not in self._held:
             sets = set_by(*key) or [(value, None) for value in made.values]
@@ -329,13 +333,11 @@ class Defaults:
             self._held[key] = [each for value, test in kept for each in held_by(made.init, value, test)]
             self._held[key] += [each for value, _ in kept for each in self._made_by(made, value)]
         chosen = self._chosen(made, part, self._held[key])
-        if chosen is None:
-            return None
         given = {a.arg for a in parameters_in(made.init.args)}
         # Not the number of a layer, `if depth > i:`.
-        named = {each.id for each in walk(chosen[0]) if isinstance(each, ast.Name)}
-        bound = {n.id for n in parts(made.init, ast.Name) if isinstance(n.ctx, ast.Store)}
-        return chosen if named & bound <= given else None
+        bound = {n.id for n in parts(made.init, ast.Name) if isinstance(n.ctx, ast.Store)} - given
+        named = [{n.id for n in walk(test) if isinstance(n, ast.Name)} for test, _, _ in chosen]
+        return [each for each, names in zip(chosen, named, strict=True) if not bound & names] or None
 
     def as_kept(self, test: ast.expr, frame: Frame) -> ast.expr:
         """A test that `__init__` makes of an option, as the object's other methods make it of the attribute."""
@@ -416,13 +418,15 @@ class Defaults:
         made: _Made,
         part: Value,
         kept_so: list[tuple[ast.expr | None, Under]],
-    ) -> tuple[ast.expr, bool, bool] | None:
-        """The one test under which `__init__` makes the part, where that asks for an option."""
+    ) -> list[tuple[ast.expr, bool, bool]]:
+        """The one test under which `__init__` makes the part, and those around it, where they ask for options."""
         tests = {test for value, test in kept_so if makes(value, part)}
         only = tests.pop() if len(tests) == 1 else None
         if only is None:
-            return None
-        return self._asks_option(made, *only)
+            return []
+        outer = [(test, True) for test in around(made.init.body, only[0]) or ()]
+        found = [self._asks_option(made, *each) for each in (*outer, only)]
+        return [each for each in found if each is not None]
 
     def _asks_option(self, made: _Made, test: ast.expr, outcome: bool) -> tuple[ast.expr, bool, bool] | None:
         """The test, how it comes out and whether it does otherwise by default, where it asks for an option."""

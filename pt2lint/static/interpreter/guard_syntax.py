@@ -112,8 +112,11 @@ def one_by_one(test: ast.expr) -> ast.expr:
 
 
 def fails(body: list[ast.stmt]) -> bool:
-    """Whether statements that run one after another end with an error."""
-    return bool(body) and isinstance(body[-1], ast.Raise)
+    """Whether statements that run one after another end with an error: `raise`, `assert False`."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.Assert):
+        return isinstance(last.test, ast.Constant) and not last.test.value
+    return isinstance(last, ast.Raise)
 
 
 def always_fails(function: FunctionNode) -> bool:
@@ -218,6 +221,23 @@ def _under(
             yield from _under(statement.body, test, told)
         else:
             yield from ((target, value, test) for target, value in told([statement]))
+
+
+def around(body: list[ast.stmt], test: ast.expr) -> list[ast.expr] | None:
+    """The tests that have to come out true for a test to be asked, the outermost first; None where it is not there."""
+    for statement in body:
+        if isinstance(statement, ast.If) and statement.test is not test:
+            inner = around(statement.body, test)
+            if inner is not None:
+                return [statement.test, *inner]
+            inner = around(statement.orelse, test)
+        elif isinstance(statement, (ast.With, ast.Try, ast.For)):
+            inner = around(statement.body, test)
+        else:
+            inner = [] if any(part is test for part in walk(statement)) else None
+        if inner is not None:
+            return inner
+    return None
 
 
 def added_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr]]:
