@@ -210,6 +210,10 @@ CALLS = {
     **each("os", "getcwd times uname getlogin getppid", "os.{}()"),
     "call os.urandom": "os.urandom(2)",
     "call os.kill": "os.kill(os.getpid(), 0)",
+    "call os.popen": "os.popen('true').close()",
+    "call os.posix_spawn": "os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)",
+    **each("os", "spawnl spawnlp", "os.{}(os.P_WAIT, '/bin/true', 'true')"),
+    **each("os", "spawnv spawnvp", "os.{}(os.P_WAIT, '/bin/true', ['true'])"),
     **each(
         "os.path",
         "isfile isdir getsize getmtime abspath realpath exists expanduser islink isabs",

@@ -63,6 +63,7 @@ class HostCall(GraphBreak):
         *calls("gc", "collect disable enable freeze"),
         *calls("ctypes", "sizeof CDLL cast byref pointer"),
         *calls("os", "getpid getppid cpu_count urandom kill times uname"),
+        *calls("os", "popen posix_spawn spawnl spawnlp spawnv spawnvp"),
         *calls("inspect", "stack currentframe"),
         *calls("traceback", "print_exc print_stack format_exc format_stack extract_stack"),
         *calls("hashlib", "md5 sha1 sha256 sha512 blake2b"),
@@ -143,6 +144,7 @@ class HostCall(GraphBreak):
     INVALID = (
         "import os\nos.environ['PT2LINT_CASE'] = '1'\nreturn x + 1",
         "import subprocess\nsubprocess.run(['true'])\nreturn x + 1",
+        "import os\nwith os.popen('true') as out:\n    n = len(out.read())\nreturn x + n",
         "import ctypes\nreturn x + ctypes.sizeof(ctypes.c_int)",
         "import os\nreturn x + os.getpid() * 0",
         "import contextvars\nlevel = contextvars.ContextVar('level')\n"

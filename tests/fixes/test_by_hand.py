@@ -463,6 +463,11 @@ CASES = {
         ],
         "Compute for all positions at once:",
     ),
+    "lists that are repeated to make a mask": (
+        ["n = lengths[0]", "return self.layer(x), torch.tensor([False] * n + [True] * (9 - n))"],
+        "Compare positions with the number, which stays a tensor: `torch.arange(n) < k`",
+    ),
+    "a list that is repeated for no tensor": (["return self.layer(x), [0] * lengths[0]"], ""),
     "a layer of several": (["return torch.nn.ModuleList([self.layer])[lengths.max()](x)"], ""),
     "a size": (["return torch.zeros(lengths.max(), 4)"], "Take a number that is known:"),
 }

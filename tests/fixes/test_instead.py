@@ -102,6 +102,10 @@ SAID = {
     "all close": (lambda x: torch.where(torch.isclose(x, x).all(), x, -x), None),
     "the largest": (choose, None),
     "sorted": (lambda x: torch.stack([x.sum(), x.mean()]).sort().values, None),
+    "a list that is repeated": (
+        lambda x: torch.where(torch.arange(9) < x.argmax(), 0, 1),
+        lambda x: torch.tensor([0] * x.argmax() + [1] * (9 - x.argmax())),
+    ),
     "two bounds": (
         lambda x: x.clamp(min=0).clamp(max=x.mean()),
         lambda x: torch.clamp(x, min=torch.zeros(()), max=x.mean()),

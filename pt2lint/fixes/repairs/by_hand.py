@@ -64,6 +64,9 @@ KEEP_ALL = (
     "Keep all of `{0}`: compute on the whole and select with `torch.where({1}, changed, {0})`, the mask unsqueezed "
     "where it has fewer dimensions, or weigh a sum with the mask"
 )
+_FROM_LISTS = frozenset(
+    f"torch.{name}" for name in "tensor as_tensor Tensor BoolTensor FloatTensor IntTensor LongTensor".split()
+)
 _ALL_AT_ONCE = (
     "Compute for all positions at once: `torch.searchsorted(ends, torch.arange(n), right=True)`, with `ends` the "
     "`cumsum` of the lengths and `n` of a shape, says which of them each belongs to; `index_add_` sums by that, and "
@@ -567,6 +570,11 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif any(each.endswith(" is a buffer") for each in why):
         yield told(KEEP_NUMBERS.format("the buffer"))
+    elif _repeats_for_tensor(function, node):
+        yield told(
+            "Compare positions with the number, which stays a tensor: `torch.arange(n) < k` is the mask of the first "
+            "`k`, `torch.arange(n) < lengths[:, None]` those of all rows at once, and `torch.where` puts the numbers in"
+        )
     elif any("number" in op.details for op in function.ops_at(node)):
         yield told(
             "Leave the argument a number, and compute with the tensor around the call: multiply or add what goes in or "
@@ -579,6 +587,19 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Take a number that is known: a bound from a shape, the configuration or an argument, with a mask for what "
             "is too much"
         )
+
+
+def _repeats_for_tensor(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether a list is repeated that often, by itself or with others, for a tensor that is made of it:
+    `torch.tensor([0] * k + [1] * (n - k))`."""
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
+        return False
+    if not any(isinstance(side, cst.List | cst.Tuple) for side in (node.left, node.right)):
+        return False
+    above = function.parent(node)
+    while isinstance(above, cst.BinaryOperation | cst.Element | cst.List | cst.Arg):
+        above = function.parent(above)
+    return isinstance(above, cst.Call) and qualified(function, above.func) in _FROM_LISTS
 
 
 def _counts_each(function: FunctionCode, node: cst.CSTNode) -> bool:
