@@ -21,6 +21,7 @@ from pt2lint.static.values import (
     Seq,
     Tensor,
     Value,
+    element,
     is_none,
     join,
     options,
@@ -63,6 +64,7 @@ FUNCTIONAL = (
 )
 SEEDING = "manual_seed manual_seed_all seed seed_all initial_seed get_rng_state set_rng_state"
 MAKING = ("torch.tensor", "torch.as_tensor")  # a tensor, of anything
+JOINING = ("stack", "cat", "concat")  # one tensor, of several
 AS_NUMPY = {"axis": "dim", "keepdims": "keepdim"}  # what torch takes under NumPy's names, too
 # Where torch has these from.
 HOMES = {
@@ -93,6 +95,10 @@ def called(call: Call) -> Value:
     if name in MAKING and isinstance(value, Tensor) and not value.sure:
         value = value.but(sure=True)  # whatever it is made of
     value = literal_dtype(name, args, kwargs, value)
+    if isinstance(value, Tensor) and last in JOINING and args:
+        parts = [tensor_of(o) for o in options(element(args[0]))]
+        if parts and all(t is not None and made_of_numbers(t) for t in parts) and (first := parts[0]):
+            value.origin = first.origin  # which says where they were numbers of Python
     if isinstance(value, Tensor):
         value.ndim = result_ndim(last, args, kwargs, receiver)
         dtype = kwargs.get("dtype")
@@ -116,6 +122,11 @@ def called(call: Call) -> Value:
                 for v, dtype in zip(value.elts, dtypes, strict=True)
             ]
     return value
+
+
+def made_of_numbers(tensor: Tensor) -> bool:
+    """Whether it is known to be made of Python's numbers."""
+    return tensor.origin is not None and tensor.origin[2] in {f"`{name}` returns a tensor" for name in MAKING}
 
 
 def has_gaps(call: Call) -> bool:

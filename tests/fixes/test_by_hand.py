@@ -540,6 +540,11 @@ def test_a_message_is_left_that_no_guard_keeps_in_a_graph(
             "n = torch.tensor([x.shape[0], 2])\n        x = x.split([n[0]])[0]",
             "Leave them numbers of Python,",
         ),
+        (
+            "n = torch.stack([torch.tensor(part.shape) for part in x])\n"
+            "        for a, b in zip(x, n.tolist()): x = x + a[: b[0]].sum()",
+            "Leave them numbers of Python,",
+        ),
     ],
 )
 def test_what_is_known_before_need_not_be_a_tensor(line: str, told: str, tmp_path: Path) -> None:

@@ -1328,13 +1328,23 @@ class M(nn.Module):
 """
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ("torch.as_tensor(sizes)", 1),
+        ("torch.stack([torch.tensor(part.shape[0]) for part in x])", 1),
+        ("torch.cat([torch.tensor([n]) for n in sizes])", 1),
+        ("torch.stack([part.long().sum() for part in x])", 2),
+    ],
+)
 def test_what_reads_numbers_that_one_tensor_is_made_of_is_told_once(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], made: str, told: int
 ) -> None:
     used = "\n\ndef split(x, shapes):\n    return x.split(shapes.tolist())[0]\n"
     Path("b.py").write_text("import torch\n" + used)
-    Path("m.py").write_text(HEAD + "from b import split\n" + MADE)
-    assert len([f for f in rows(capsys, ".") if f["severity"] != "note"]) == 1
+    code = MADE.replace("torch.as_tensor(sizes)", made)
+    Path("m.py").write_text(HEAD + "from b import split\n" + code)
+    assert len([f for f in rows(capsys, ".") if f["severity"] != "note"]) == told
 
 
 def test_a_call_with_a_sparse_tensor_is_told_with_what_it_calls() -> None:

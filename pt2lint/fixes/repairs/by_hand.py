@@ -72,6 +72,10 @@ _ALL_AT_ONCE = (
     "`cumsum` of the lengths and `n` of a shape, says which of them each belongs to; `index_add_` sums by that, and "
     "`torch.arange(n) - starts[it]` counts within each"
 )
+_NUMBERS_BEFORE = (
+    "Leave them numbers of Python, or pass those on beside the tensor that is made of them: what Python holds is known "
+    "while Dynamo traces"
+)
 KEEP_NUMBERS = (
     "Keep the numbers too: a list of them in an attribute of its own, set where {} is; what Python holds is known "
     "while Dynamo traces"
@@ -557,12 +561,9 @@ def _is_cross_entropy(function: FunctionCode, call: cst.CSTNode | None) -> bool:
 
 def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """A size, a bound or a range of a number, where a tensor stands."""
-    why = {op.why.partition(" (")[0] for op in function.ops_at(node)}
+    why = _origins(function, node)
     if why & MADE_OF_NUMBERS:
-        yield told(
-            "Leave them numbers of Python, or pass those on beside the tensor that is made of them: what Python holds "
-            "is known while Dynamo traces"
-        )
+        yield told(_NUMBERS_BEFORE)
     elif isinstance(function.parent(node), cst.Slice):
         yield told(
             "Write and read by position: `index_copy_` with a tensor of positions, and a mask over what is not there "
@@ -613,8 +614,16 @@ def _counts_each(function: FunctionCode, node: cst.CSTNode) -> bool:
     )
 
 
+def _origins(function: FunctionCode, node: cst.CSTNode) -> set[str]:
+    """What is said of where the tensors there came from, without the place."""
+    return {op.why.partition(" (")[0] for op in function.ops_at(node)}
+
+
 def as_tensor(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """Numbers that stay in their tensor, or are kept as such beside it."""
+    if _origins(function, node) & MADE_OF_NUMBERS:
+        yield told(_NUMBERS_BEFORE)
+        return
     kept = _buffer(function, node) or _held(function, node)
     if kept:
         yield told(KEEP_NUMBERS.format(f"`{kept}`"))
