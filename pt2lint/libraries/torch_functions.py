@@ -97,8 +97,9 @@ def called(call: Call) -> Value:
     value = literal_dtype(name, args, kwargs, value)
     if isinstance(value, Tensor) and last in JOINING and args:
         parts = [tensor_of(o) for o in options(element(args[0]))]
-        if parts and all(t is not None and made_of_numbers(t) for t in parts) and (first := parts[0]):
-            value.origin = first.origin  # which says where they were numbers of Python
+        origins = [t.origin for t in parts if t is not None and made_of_numbers(t)]
+        if origins and len(origins) == len(parts):
+            value.origin = origins[0]  # which says where they were numbers of Python
     if isinstance(value, Tensor):
         value.ndim = result_ndim(last, args, kwargs, receiver)
         dtype = kwargs.get("dtype")

@@ -30,6 +30,7 @@ PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which r
 NOT = r"(?:logical|bitwise)_not"
 OF_SPARSE = re.compile(r"`[\w.]+\._?(?:indices|values)\(\)\[")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
+DELETED = "PTB196"  # and where that is a `del`, what a context keeps
 LINES = re.compile(r" \(line \d+\)")
 MADE_AT = re.compile(r" \((?:(.*):|line )(\d+)\)$")
 NAMES = re.compile(r"[A-Za-z_][\w.]*\b(?!\()")  # but for those that are called
@@ -273,6 +274,8 @@ def _covers(
         return True
     if leader.code == SPARSE and finding.code in ROWS and OF_SPARSE.search(finding.message):
         return True  # `x._values()[kept]`: who makes it dense picks no rows of it
+    if (leader.code, finding.code) == (WITHIN, DELETED) and where.text.startswith("del "):
+        return True  # of a `backward` that is left to Python as a whole
     a = leader.price
     return a is not None and a.gives_up in ("function", "rest") and where.arms[: len(at.arms)] == at.arms
 

@@ -8,14 +8,19 @@ import libcst as cst
 from pt2lint.finding import LAST, Fix
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, calls
-from pt2lint.rule.syntax import keeps_graph
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.syntax import function_around, keeps_graph
+from pt2lint.rule.tree import is_name, parameters_in, walk
 
 TWICE = (2, 15)  # from there on what was compiled can be differentiated twice
 RAISES = "{code}, through which a `backward()` raises RuntimeError, computes gradients in compiled code"
 DIFFERENTIABLE = (
     "`torch.func.grad` is traced, and is differentiable again; or leave all uncompiled, the network too"
 )
+CHECKPOINTED = (
+    "If this runs again what `forward` ran, call `torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)` in "
+    "place of this class: that is traced"
+)
+OF_CONTEXT = ("mark_dirty", "mark_non_differentiable", "save_for_backward", "set_materialize_grads")
 
 
 class BackwardCall(GraphBreak):
@@ -121,6 +126,25 @@ class BackwardCall(GraphBreak):
         """Whether what differentiates the gradient again raises, with what was compiled before it."""
         return isinstance(node, cst.Call) and keeps_graph(node) and self.function.target < TWICE
 
+    def runs_again(self, node: cst.CSTNode) -> bool:
+        """Whether a `backward` written by hand calls a function that `forward` kept, `ctx.run(*inputs)`, and takes the
+        gradient that it is given through it: what torch's checkpoint does."""
+        around = function_around(self.function, node)
+        if around is None or around.name.value != "backward" or not isinstance(node, cst.Call):
+            return False
+        several = around.params.star_arg
+        taken = [*parameters_in(around.params), *([several] if isinstance(several, cst.Param) else [])]
+        context, *given = [param.name.value for param in taken] or [""]
+        named = [a.value for a in node.args if a.keyword is not None and a.keyword.value == "grad_outputs"]
+        outer = named or [a.value for a in node.args[2:3]]
+        return any(is_name(each, name) for each in outer for name in given) and any(
+            isinstance(call, cst.Call)
+            and isinstance(call.func, cst.Attribute)
+            and is_name(call.func.value, context)
+            and call.func.attr.value not in OF_CONTEXT
+            for call in walk(around.body)
+        )
+
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         from pt2lint.fixes.repairs.by_hand import told
         from pt2lint.fixes.repairs.settings import setting
@@ -128,6 +152,9 @@ class BackwardCall(GraphBreak):
 
         if self.raises(node):
             yield told(DIFFERENTIABLE)
+        if self.runs_again(node):
+            yield told(CHECKPOINTED)
+            return
         yield from super().fixes(node)
         callee = node.func if isinstance(node, cst.Call) else None
         name = callee.attr if isinstance(callee, cst.Attribute) else callee

@@ -349,6 +349,40 @@ class M(nn.Module):
     assert found == [("PTB161", "note", []), ("PTB160", "warning", [11])]
 
 
+RUNS_AGAIN = """
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, run, x):
+        ctx.run, ctx.kept = run, x
+        with torch.no_grad():
+            return run(x)
+
+    @staticmethod
+    def backward(ctx, *gradient):
+        x = ctx.kept.detach().requires_grad_(True)
+        with torch.enable_grad():
+            y = ctx.run(x)
+        found = torch.autograd.grad(y, x, gradient)
+        del ctx.kept
+        return None, *found
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        return Again.apply(self.layer, x).relu()
+"""
+
+
+def test_a_checkpoint_written_by_hand_is_one_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + RUNS_AGAIN)
+    [found] = [row for row in rows(capsys, "m.py") if row["severity"] != "note"]
+    assert (found["code"], found["also"]) == ("PTB160", [14, 18])
+    assert "torch.utils.checkpoint.checkpoint" in found["fixes"][0]["description"]
+
+
 TWICE = """
 class M(nn.Linear):
     def forward(self, x: torch.Tensor, mask: torch.Tensor):
