@@ -538,6 +538,9 @@ def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
         return NONE
     if method in ("pop", "popleft"):
         return owner.elem
+    if method == "send":
+        call.draws(owner)
+        return owner.elem
     if method in ("copy", "union", "intersection", "difference"):
         return Seq(None, owner.elem, owner.type)
     if method in ("index", "remove"):

@@ -80,6 +80,10 @@ class Call:
         if self.at.notebook.listens(operation, self.frame):
             self.at.notebook.note(self.node, operation, self.frame, about=about, args=args, details=details)
 
+    def draws(self, iterator: Value) -> None:
+        """Write down that the call runs a part of a generator, if that was made outside of compiled code."""
+        self.at.calls.goes_over(self.node, iterator, self.frame)
+
     def listens(self, operation: str) -> bool:
         answer: bool = self.at.notebook.listens(operation, self.frame)
         return answer

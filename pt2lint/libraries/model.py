@@ -522,7 +522,9 @@ class Models:
         words = self._types.get(name)
         if words is not None:
             return value_of(words, origin)
-        return self.instance(name) if self.library_of(name).objects else None
+        library = self.library_of(name)
+        named = library.instances is not None and library.instances(name) is not None
+        return self.instance(name) if named or library.objects else None
 
     def attribute(self, type_name: str, owner: Value, name: str) -> Value:
         """`owner.name`, where the owner is of a type of the library."""

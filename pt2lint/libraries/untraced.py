@@ -28,6 +28,9 @@ READERS = {
     "h5py": "h5py 3.16, `File` and what it gives",
     "safetensors": "safetensors 0.8, six functions",
 }
+# Classes of which parameters are said to be, whose methods end the graph as well.
+OBJECTS = {"PIL": "Image.Image", "pandas": "DataFrame Series"}
+HASHES = "xxh32 xxh64 xxh128 xxh3_64 xxh3_128"
 # What calls functions that it is given: the keyword of the function, and whether each argument of that is an array.
 CALLERS: dict[str, tuple[str, tuple[bool, ...]]] = {
     "integrate.solve_ivp": ("fun", (False, True)),
@@ -41,6 +44,11 @@ CALLERS: dict[str, tuple[str, tuple[bool, ...]]] = {
 }
 FILTERS = ("GaussianBlur", "BoxBlur", "UnsharpMask", "MedianFilter")  # objects that hold numbers
 DRAWS = "Dynamo enters what draws the figure, and cannot trace it"
+
+
+def _objects(library: str) -> dict[str, str]:
+    names = (f"{library}.{name}" for name in OBJECTS.get(library, "").split())
+    return {name: f"instance {name}" for name in names}
 
 
 def calling(call: Call) -> Value:
@@ -60,7 +68,7 @@ SOLVERS = (
 SOLVES = "Dynamo enters the solver, and cannot trace it"
 
 LIBRARIES = (
-    *(Library(name, untraced=True, measured=RULES) for name in SKIPPED.split()),
+    *(Library(name, types=_objects(name), untraced=True, measured=RULES) for name in SKIPPED.split()),
     Library("sklearn", roles={"measures": ("sklearn.metrics.*",)}, untraced=True, measured=RULES),
     Library(
         "pywt", untraced=True, measured="PyWavelets 1.9, four functions on torch 2.6, 2.9, 2.13 and 2.15"
@@ -68,8 +76,9 @@ LIBRARIES = (
     *(
         Library(
             name,
+            types=_objects(name),
             untraced=True,
-            traced=tuple(f"PIL.ImageFilter.{f}" for f in FILTERS),
+            traced=("PIL.Image.Image.getbands", *(f"PIL.ImageFilter.{f}" for f in FILTERS)),
             measured=f"{what}, on torch 2.13",
         )
         for name, what in READERS.items()
@@ -83,6 +92,12 @@ LIBRARIES = (
         "ot",
         breaks={f"ot.{name}": SOLVES for name in SOLVERS.split()},
         measured="POT 0.9.7 on torch 2.13",
+    ),
+    Library(
+        "xxhash",
+        returns={f"xxhash.{name}": f"instance xxhash.{name}" for name in HASHES.split()},
+        untraced=True,
+        measured="xxhash 4.1, `xxh64`, its methods and `xxh64_intdigest` on torch 2.13",
     ),
     Library("cv2", untraced=True, measured="opencv-python 5 on torch 2.13"),
     Library(

@@ -68,8 +68,8 @@ class ModelledBreak(GraphBreak):
     Of a function that the settings name as compiled, the same is reported where it iterates over an iterator that
     the program passes to it, or that its object keeps (GB0811, GB4347): a generator, `model.parameters()`, what
     `zip` and `map` return. Pass a list, or the item, where only `next` is asked. The same goes for what `itertools`
-    made before the compiled code runs, in a global or an attribute: `next(self.scales)` of `itertools.cycle` (not
-    `itertools.count`).
+    or a generator function made before the compiled code runs, in a global or an attribute: `next(self.scales)` of
+    `itertools.cycle` (not `itertools.count`), `next(self.batches)`, and `self.loop.send(x)` (GB0253).
 
     ## Example
     ```python
@@ -130,6 +130,11 @@ class ModelledBreak(GraphBreak):
         "y = x * 2\nreturn y.addcmul_(0.1, x, x).addcdiv_(0.5, x, x + 9) + 1",
         "import glob\nreturn x + len(glob.glob('no such file'))",
         "import itertools\nSCALES = itertools.cycle([1.0, 2.0])\ndef f(x, m, i):\n    return x * next(SCALES)",
+        "def rows():\n    n = yield 1.0\n    while True:\n        n = yield n * 2\n"
+        "kept = rows()\nnext(kept)\ndef f(x, m, i):\n    return x * kept.send(2.0)",
+        "def rows():\n    while True:\n        yield 2.0\nclass M(torch.nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.rows = rows()\n    def forward(self, x, m, i):\n"
+        "        return x * next(self.rows)\nf = M()",
         "import numpy as np\ny = x + 1\nreturn y + len(np.pad([1.0, 2.0], 1)) + np.allclose([1.0], [1.0])",
         "import numpy as np\nreturn x + float(np.poly1d([1.0, 2.0])(3.0))",
         "import numpy as np\nwith np.errstate(divide='ignore'):\n    y = np.ones(4)\nreturn x + torch.from_numpy(y)",
@@ -156,6 +161,8 @@ class ModelledBreak(GraphBreak):
         "scaler = torch.cuda.amp.GradScaler(enabled=False)\nreturn x + 1",
     )
     VALID = (
+        "def rows():\n    n = yield 1.0\n    while True:\n        n = yield n * 2\n"
+        "def f(x, m, i):\n    made = rows()\n    next(made)\n    return x * made.send(2.0)",
         "import attrs\n@attrs.frozen\nclass Batch:\n    n: int\nbatch = Batch(2)\n"
         "@attrs.define\nclass Pair:\n    x: torch.Tensor\n    n: int = 2\n"
         "def f(x, m, i):\n    return Pair(x).x * batch.n",

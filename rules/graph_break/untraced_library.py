@@ -36,7 +36,8 @@ class UntracedLibrary(GraphBreak):
     Some libraries Dynamo skips as a whole: tqdm (a bar that is switched off too), the `SummaryWriter` of
     `torch.utils.tensorboard`, pandas, NetworkX, scikit-learn, xarray, TensorFlow, ONNX, tabulate (GB0007, GB0008).
     Nearly all of SciPy, OpenCV, Pillow, scikit-image, imageio, soundfile, h5py and safetensors it enters and then
-    cannot trace, or fails at (measured on 2.13). A loop over `tqdm(...)` cannot be resumed: the whole function is
+    cannot trace, or fails at (measured on 2.13); so are methods of what is annotated as a Pillow image or a table of
+    pandas, and the hashes of xxhash. A loop over `tqdm(...)` cannot be resumed: the whole function is
     left to Python. Compile what one iteration does.
 
     A module that `torch.jit` scripted, traced or loaded runs in TorchScript, where Dynamo does not look (GB4695): the

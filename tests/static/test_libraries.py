@@ -202,6 +202,21 @@ class Out(NamedTuple):
         ("from PIL import Image", "x = x + len(Image.open('a.png').size)", [6]),
         ("from PIL import Image", "if isinstance(x, Image.Image): return Image.fromarray(x.numpy())", []),
         ("import PIL.ImageFilter", "PIL.ImageFilter.GaussianBlur(2)", []),
+        (
+            "from PIL import Image\ndef g(one: Image.Image):\n    n = len(one.getbands()) + one.size[0]\n"
+            "    return n, one.resize((3, 3))",
+            "g(image)",
+            [4],
+        ),
+        ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.size", "x = g(x, 0)", []),
+        ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.mean()", "g(x, rows)", [2]),
+        ("import xxhash", "h = xxhash.xxh64()\n    h.update(b'a')\n    x = x + h.intdigest()", [6, 7, 8]),
+        (
+            "from transformers import LlamaForCausalLM\ndef g(net: LlamaForCausalLM, x):\n"
+            "    return net.generate(x), net.config, net.device",
+            "g(net, x)",
+            [3],
+        ),
         ("import soundfile as sf", "x = x + sf.read('a.wav')[1]", [6]),
         ("import imageio.v2 as iio", "iio.imwrite('a.png', x.numpy())", [6]),
         ("from skimage import measure", "x = x + measure.label(x.numpy()).max()", [6]),

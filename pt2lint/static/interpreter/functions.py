@@ -45,6 +45,7 @@ from pt2lint.static.values import (
     Union,
     Value,
     Wrapped,
+    given_from_outside,
     is_none,
     join,
     join_all,
@@ -305,6 +306,8 @@ class Functions:
             result = TRUE
         if callee.yields:
             result = Seq(None, join_all(callee.yields), "generator")
+            if not region:
+                result = given_from_outside(result)
         elif not callee.returns:
             result = UNKNOWN  # it always raises
         if region and not self.at.notebook.quiet and definition.name == "forward":
