@@ -17,17 +17,21 @@ from pt2lint.fixes.purity import is_view
 from pt2lint.fixes.rewrite import (
     New,
     Refused,
+    ancestors,
     binds,
     block_of,
     enclosing_function,
     name_in,
     reads,
+    small_of,
     source,
     statements,
     uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, children, walk
+
+_SHAPE = ("shape", "size", "dim", "ndim", "numel")
 
 
 @dataclass
@@ -218,6 +222,39 @@ def check_same_test(function: FunctionCode, node: cst.If | cst.IfExp) -> None:
             name = name_in(part)
             if name is not None and name.value in read and isinstance(part.value, cst.Subscript):  # type: ignore[attr-defined]
                 raise Refused(f"`{name.value}` is cut to a size where the same test holds")
+
+
+def refuse_compared(function: FunctionCode, *values: str) -> None:
+    """Raise Refused where the function compares the shapes of two of the values, and goes on where they differ."""
+    compared: set[frozenset[str]] | None = function.memo.get("compared shapes")
+    if compared is None:
+        compared = function.memo["compared shapes"] = {
+            frozenset(
+                _shaped(function, side) for side in (one.left, *(c.comparator for c in one.comparisons))
+            )
+            for one in walk(function.module)
+            if isinstance(one, cst.Comparison) and not _is_demanded(function, one)
+        }
+    if any(len(sides & {*values}) > 1 for sides in compared):
+        raise Refused("the function itself asks whether the sides are of one shape")
+
+
+def _is_demanded(function: FunctionCode, test: cst.Comparison) -> bool:
+    """Whether the function ends where this does not hold: `assert a.shape == b.shape`."""
+    asking = next(
+        (one for one in ancestors(function, test) if isinstance(one, cst.If | cst.BaseSmallStatement)), None
+    )
+    body = _statements(asking.body) if isinstance(asking, cst.If) else None
+    return isinstance(asking, cst.Assert) or bool(body and isinstance(small_of(body[-1]), cst.Raise))
+
+
+def _shaped(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The `x` of `x.shape`, `x.size(0)`, `x.dim()` and the like."""
+    while isinstance(node, cst.Subscript | cst.Call):
+        node = node.value if isinstance(node, cst.Subscript) else node.func
+    if isinstance(node, cst.Attribute) and node.attr.value in _SHAPE:
+        return source(function, node.value)
+    return ""
 
 
 def refuse_shared(function: FunctionCode, name: str, taken: Sequence[cst.CSTNode], kept: bool) -> None:

@@ -358,6 +358,7 @@ def _simple(word: str) -> str:
             return "unknown"
     if word in ("list of tensor", "tuple of tensor", "dict of tensor"):
         return word
+    word = word.partition(" of ")[0]
     return word if word in _WORDS or word.startswith("tensor") else "unknown"
 
 

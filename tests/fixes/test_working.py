@@ -663,6 +663,76 @@ class M(torch.nn.Module):
     assert fixed(tmp_path, text) == text
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        # What is a list in some calls has no `detach`.
+        """
+        if not isinstance(y, (torch.Tensor, list)):
+            raise ValueError("no")
+        if isinstance(y, torch.Tensor):
+            y = y.contiguous()
+        self.kept = copy.deepcopy(y)
+        return x
+        """,
+        # Where the shapes are asked for they may differ.
+        """
+        if x.shape == y.shape and len(x) == len(y):
+            return torch.where(x > 0, x, y)
+        return x if bool((x > 0).any()) else y
+        """,
+        """
+        if x.shape[0] == y.shape[0] == 3:
+            return x
+        elif (x > 0).any():
+            y = x
+        return y
+        """,
+    ],
+)
+def test_what_would_not_hold_for_all_that_comes_stays(tmp_path: Path, body: str) -> None:
+    given = "list | torch.Tensor" if "list" in body else "torch.Tensor"
+    text = f"""import copy
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: {given}):{body.rstrip()}
+"""
+    assert fixed(tmp_path, text) == text
+
+
+@pytest.mark.parametrize(
+    "ends", ["assert x.shape == y.shape", "if x.shape != y.shape:\n            raise ValueError"]
+)
+def test_shapes_that_are_demanded_are_alike(tmp_path: Path, ends: str) -> None:
+    text = f"""import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        {ends}
+        return x if bool((x > 0).any()) else y
+"""
+    assert "torch.where" in fixed(tmp_path, text)
+
+
+def test_a_message_whose_test_breaks_the_graph_is_left_to_eager_mode_with_it(tmp_path: Path) -> None:
+    text = """import warnings
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        if torch.equal(x, y):
+            warnings.warn("the same")
+        return x + y
+"""
+    assert "if not torch.compiler.is_compiling() and torch.equal(x, y):" in fixed(tmp_path, text)
+
+
 def test_a_conditional_expression_is_not_its_own_test(tmp_path: Path) -> None:
     text = """import math
 import numbers

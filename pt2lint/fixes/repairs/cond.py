@@ -15,6 +15,7 @@ from pt2lint.fixes.arms import (
     keeps_nan_off,
     ordered,
     read_branch,
+    refuse_compared,
     refuse_shared,
     replacement,
     under_static,
@@ -239,6 +240,7 @@ def _cond_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Rep
         reason = effect(value)
         if reason:
             return Refusal(reason)
+    _check_alike(function, (node.body, node.orelse), kind)
     warning = _unsure(function, kind, [node.body], [node.orelse])
     if not warning and keeps_nan_off(node.test, [node.body], [node.orelse]):
         warning = _NAN_OFF
@@ -272,6 +274,17 @@ def _check_result(value: cst.BaseExpression, kind: Kind, known: bool) -> None:
         raise Refused(f"a side gives {'None' if word == 'none' else 'a plain ' + word}, not a tensor")
     if word.startswith(("list", "dict")) or isinstance(value, cst.List | cst.Dict | cst.Set | cst.Tuple):
         raise Refused("a side gives a container, not a tensor")
+
+
+def _check_alike(
+    function: FunctionCode, values: Sequence[cst.BaseExpression], kind: Kind, before: str = ""
+) -> None:
+    """Refuse what is known to be of two dtypes, and what the code itself does not know to be of one shape; `before` is
+    the name of what a side leaves."""
+    refuse_compared(function, before, *(source(function, one) for one in values))
+    words = {kind(one) for one in values}
+    if len(words) > 1 and all(":" in word for word in words):
+        raise Refused("the sides give tensors of two dtypes")
 
 
 def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:
@@ -326,6 +339,8 @@ def _results(function: FunctionCode, arms: Arms, kind: Kind) -> list[str]:
             raise Refused("the sides return different structures")
         for element in (*then, *orelse):
             _check_result(element, kind, function.kinds is not None)
+        for one, other in zip(then, orelse, strict=True):
+            _check_alike(function, (one, other), kind)
         return []
     outs = [name for name in binds(*arms.then, *arms.orelse) if live_after(function, name, arms.taken)]
     if not outs:
@@ -334,7 +349,16 @@ def _results(function: FunctionCode, arms: Arms, kind: Kind) -> list[str]:
         if name not in _bound_on_both(arms) and not bound_before(function, name, arms.taken[0]):
             raise Refused(f"`{name}` may be unbound on one side")
         refuse_shared(function, name, arms.taken, kept=name not in _bound_on_both(arms))
+        given = [_last_given(name, side) for side in (arms.then, arms.orelse) if name in binds(*side)]
+        _check_alike(function, [one for one in given if one is not None], kind, name)
     return outs
+
+
+def _last_given(name: str, statements: Sequence[Any]) -> cst.BaseExpression | None:
+    """What the last of the statements that binds the name assigns to it, and to nothing else."""
+    last = next((one for one in reversed(statements) if name in binds(one)), None)
+    to, value = assigned(last) or (None, None)
+    return value if to == name else None
 
 
 def _bound_on_both(arms: Arms) -> set[str]:

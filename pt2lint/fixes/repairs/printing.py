@@ -570,9 +570,10 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     otherwise = function.parent(around) if isinstance(around, cst.IndentedBlock) else None
     whole = isinstance(around, cst.IndentedBlock) and [first, *more] == [*around.body]
     if isinstance(first, cst.If) and not more:
-        new[first.test] = and_not(function, first.test, f"{name}()")
+        new[first.test] = and_not(function, first.test, f"{name}()", _breaks(function, first.test))
     elif whole and isinstance(otherwise, cst.If) and otherwise.orelse is None:
-        new = {otherwise.test: and_not(function, otherwise.test, f"{name}()")}
+        test = otherwise.test
+        new = {test: and_not(function, test, f"{name}()", _breaks(function, test))}
     elif whole and isinstance(otherwise, cst.Else) and isinstance(function.parent(otherwise), cst.If):
         line, column, _, _ = function.range(otherwise)
         edits = [

@@ -15,6 +15,7 @@ from pt2lint.fixes.arms import (
     ordered,
     passes_on,
     read_branch,
+    refuse_compared,
     refuse_shared,
     replacement,
     under_static,
@@ -234,6 +235,7 @@ def _check_shapes(function: FunctionCode, *values: cst.BaseExpression | str) -> 
     """A part of what the other side gives (`x[:n]`, `x[:, None]`, `x.sum(1)` beside `x`) has another shape than that,
     and torch.where may spread the one over the other without a word."""
     texts = [one if isinstance(one, str) else source(function, one) for one in values]
+    refuse_compared(function, *texts)
     for value in (one for one in values if not isinstance(one, str)):
         inner: cst.CSTNode | None = value
         reshaped = False
