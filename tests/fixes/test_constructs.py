@@ -594,6 +594,17 @@ def test_rolled_by_a_number_in_a_tensor(text, made):
     assert made in " ".join(after.split()).replace("( ", "(").replace(" )", ")")
 
 
+@pytest.mark.parametrize("device", ["", ", device=x.device"])
+def test_a_number_that_stays_on_the_cpu_goes_to_what_is_rolled(device):
+    text = f"j = torch.full((1,), 3{device})\n    return x.roll(j.item(), 1)"
+    source = lines(text, head="def f(x: torch.Tensor):\n    ")
+    code = function_code(source)
+    read = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "item")
+    fix = next(f for f in scalar.fixes(code, read) if "positions" in f.description)
+    after = prove(source, fix, [[X]])
+    assert ("- j.to(x.device)" in after) is (not device)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.kinds import Kind
+from pt2lint.fixes.kinds import Kind, names_no_device
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,
     ancestors,
     arguments,
+    assigned,
     fix,
     in_parentheses,
     qualified,
@@ -19,7 +20,7 @@ from pt2lint.fixes.rewrite import (
     torch_name,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import callee
+from pt2lint.rule.tree import callee, walk
 
 
 def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression, kind: Kind) -> Repaired:
@@ -49,6 +50,8 @@ def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression,
         return Refusal("the number may be none that a whole number is read out of")
     read = in_parentheses(source(function, tensor))
     name = source(function, x)
+    if isinstance(tensor, cst.Name) and _may_lie_elsewhere(function, tensor):
+        read = f"{read}.to({name}.device)"
     if (
         isinstance(shifts, cst.UnaryOperation)
         and isinstance(shifts.operator, cst.Minus)
@@ -67,6 +70,15 @@ def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression,
         "Select the elements by positions that are computed, instead of rolling by a number. It assumes that "
         f"`{source(function, tensor)}` is one whole number, without dimensions.",
         (*imports, *rewrite(function, {call: cst.parse_expression(text)})),
+    )
+
+
+def _may_lie_elsewhere(function: FunctionCode, tensor: cst.Name) -> bool:
+    """Whether it is made where nothing names a device: `k = torch.randint(n, (1,))` stays on the CPU. (An item of it
+    has no dimensions, and goes with any device.)"""
+    made = (assigned(one) for one in walk(function.module) if isinstance(one, cst.SimpleStatementLine))
+    return any(
+        one is not None and one[0] == tensor.value and names_no_device(function, one[1]) for one in made
     )
 
 
