@@ -5,7 +5,8 @@ import libcst as cst
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 
-NO_ITERATORS = ("list", "tuple", "dict", "set", "none")  # what the words for these (Op.args) begin with
+ITERATORS = ("generator of ", "iterator from outside of ")  # what the words for these (Op.args) begin with
+NO_ITERATORS = ("list", "tuple", "dict", "set", "none")  # the same
 
 
 class IteratorArgument(CompiledCall):
@@ -63,14 +64,14 @@ class IteratorArgument(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        given = any(str(w).startswith("generator of ") for w in op.args.values())
+        given = any(str(w).startswith(ITERATORS) for w in op.args.values())
         return given and "named" not in op.details  # in what the settings name, PTB187 tells the loop
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
         for argument in self.arguments(node, op):
             first, *others = argument.word.split(" | ")
             may_be_list = any(word.startswith(NO_ITERATORS) for word in others)
-            if first.startswith("generator of ") and argument.use and not may_be_list:
+            if first.startswith(ITERATORS) and argument.use and not may_be_list:
                 self.given(argument, op)
 
     def given(self, argument: Argument, op: Op) -> None:

@@ -1756,6 +1756,7 @@ def run(x):
     norm(tensors=lin.parameters())  # PTS326
     norm({"a": x}.values())  # PTS326
     norm(items())  # PTS326
+    norm(iter([x]))  # PTS326
     later(map(torch.relu, [x]), x)  # PTS326
     norm(list(lin.parameters()))
     norm([p for p in lin.parameters()])

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
-ITERATOR = "generator of "  # what the word for an iterator (Op.args) begins with
+ITERATOR = ("generator of ", "iterator from outside of ")  # what words for iterators (Op.args) begin with
 HOLDING = ("dict", "object", "unknown")  # words for what may hold numbers
 LISTED = ("list", "tuple", "none", "unknown")  # words for what may be a list
 MANY = (
