@@ -265,7 +265,7 @@ def of_a_list(x, it):
 
 drawn(torch.ones(3), iter(range(3)))
 kept(torch.ones(3), iter((1, 2)))
-of_a_list(torch.ones(3), iter([1, 2]))
+of_a_list(torch.ones(3), iter([1, 2]))  # PTS326
 """,
     "what `:=`, `yield from` and `**` hand on": """
 def parts(xs):
