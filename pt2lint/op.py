@@ -238,6 +238,10 @@ DRAWN = (
 )
 NO_METHODS = "Dynamo traces functions of NumPy's, not their methods"  # the same of `np.maximum.at`
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
+ITERATORS = (
+    "generator of ",
+    "iterator from outside of ",
+)  # what the words for iterators (`Op.args`) begin with
 # So many ways of compiling a function Dynamo keeps; from then on it runs the function uncompiled.
 RECOMPILE_LIMIT = 8
 SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"  # why DistributedDataParallel does

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.op import Op
+from pt2lint.op import ITERATORS, Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 
-ITERATORS = ("generator of ", "iterator from outside of ")  # what the words for these (Op.args) begin with
-NO_ITERATORS = ("list", "tuple", "dict", "set", "none")  # the same
+NO_ITERATORS = ("list", "tuple", "dict", "set", "none")  # what the words for these (Op.args) begin with
 
 
 class IteratorArgument(CompiledCall):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.op import Op
+from pt2lint.op import ITERATORS, Op
 from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import TEXT, Env, Frame, title
 from pt2lint.static.interpreter.syntax import dotted, parameters_of
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
-ITERATOR = ("generator of ", "iterator from outside of ")  # what words for iterators (Op.args) begin with
 HOLDING = ("dict", "object", "unknown")  # words for what may hold numbers
 LISTED = ("list", "tuple", "none", "unknown")  # words for what may be a list
 MANY = (
@@ -342,7 +341,7 @@ class CompiledCalls:
                     words[f"use {at}"], words[f"at {at}"] = how, told_place(path, line)
                     if not isinstance(inner.node, ast.Lambda) and (line := wants_number(inner.node, name)):
                         words[f"number {at}"] = told_place(inner.module.path, line)
-                elif str(sorts.get(at)).startswith(ITERATOR) and _reads(inner, name):
+                elif str(sorts.get(at)).startswith(ITERATORS) and _reads(inner, name):
                     # `items = list(items)`: what binds the name anew uses it, too.
                     words.setdefault(f"use {at}", "read")
             for at, name in given:
