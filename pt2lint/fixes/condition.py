@@ -106,6 +106,8 @@ def _is_tensor(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> 
         if any(isinstance(one, cst.Is | cst.IsNot | cst.In | cst.NotIn) for one in operators):
             return False
         return any(_is_tensor(function, unread(function, side, kind), kind) for side in sides)
+    if _close(function, node) is not None:
+        return True
     inner = unread(function, node, kind)
     return inner is not node
 
@@ -124,6 +126,14 @@ def unread(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> cst.
         if deeper is not inner or kind(inner).startswith("tensor"):
             return deeper
     return node
+
+
+def _close(function: FunctionCode, node: cst.BaseExpression) -> str | None:
+    """What `torch.allclose(a, b)`, a bool of Python, is given: the tensor beside it is `torch.isclose(a, b).all()`."""
+    if not isinstance(node, cst.Call) or qualified(function, node.func) != "torch.allclose":
+        return None
+    plain = (each.with_changes(comma=cst.MaybeSentinel.DEFAULT) for each in node.args)
+    return ", ".join(source(function, each) for each in plain)
 
 
 def read_of(node: cst.Call) -> cst.BaseExpression | None:
@@ -203,6 +213,8 @@ class _Reader:
             return joined([self.truth(node.left), self.truth(node.right)], sign)
         if isinstance(node, cst.Comparison):
             return self.comparison(node)
+        if (given := _close(self.function, node)) is not None:
+            return f"{self.torch('torch.isclose')}({given}).all()"
         inner = unread(self.function, node, self.kind)
         if isinstance(inner, cst.Comparison):
             return self.comparison(inner)

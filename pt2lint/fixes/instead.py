@@ -49,6 +49,8 @@ def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -
             if name is not None and name.startswith("torch."):
                 return None
         return "the number is given to a function that may not take a tensor"
+    if isinstance(parent, cst.Assign) and parent.value is node and _writes_elements(parent, kind):
+        return None
     if (bound := name_in(parent)) is not None:
         return _bad_name(function, bound, kind, depth - 1)
     if isinstance(parent, cst.Comparison | cst.ComparisonTarget):
@@ -66,6 +68,20 @@ def bad_use(function: FunctionCode, node: cst.CSTNode, kind: Kind, depth: int) -
                 else "the number is given to other code in a display"
             )
     return "the number is used where a tensor may not stand"
+
+
+def _writes_elements(node: cst.Assign, kind: Kind) -> bool:
+    """Whether all that is assigned to is elements of a tensor, by numbers and slices: `counts[i] = n`."""
+    target = node.targets[0].target
+    if len(node.targets) != 1 or not isinstance(target, cst.Subscript):
+        return False
+    parts = [each.slice for each in target.slice]
+    whole = all(
+        isinstance(part, cst.Slice)
+        or (isinstance(part, cst.Index) and not kind(part.value).startswith("tensor"))
+        for part in parts
+    )
+    return whole and kind(target.value).startswith("tensor")
 
 
 def _is_log(function: FunctionCode, call: cst.Call, method: str) -> bool:

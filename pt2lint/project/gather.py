@@ -17,6 +17,7 @@ BREAKS = "PTB1"  # how the codes of graph breaks begin
 EACH_CALL = ("PTR202", "PTR204")
 # A number of a loop, which is one of the graph's constants unless a break leaves the loop.
 UNROLLED_NO_MORE = "PTR207"
+SILENT = "PTS"  # how the codes of what compiled code does in another way begin
 TESTS = "PTB110"  # a branch that values in a tensor decide
 ROWS = ("PTB120", "PTB121")  # the rows that a mask picks
 VALUES = ("PTB103", "PTB104", "PTB105", "PTB106", TESTS)  # what needs values in a tensor
@@ -27,6 +28,7 @@ ENTERED = "PTB180"  # a context manager
 SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which rows are picked: `x[mask]`
+INVERTED = re.compile(r"`~([\w.]+)` inverts ")
 NOT = r"(?:logical|bitwise)_not"
 OF_SPARSE = re.compile(r"`[\w.]+\._?(?:indices|values)\(\)\[")
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
@@ -150,7 +152,7 @@ def _repeated(
     place: Callable[[int], Where | None],
 ) -> Iterator[Finding]:
     """What is no graph break and is told with another finding, which `under` is given: the number of a loop that a
-    break leaves to Python, and what a function says twice."""
+    break leaves to Python, what only compiled code does after such a break, and what a function says twice."""
     broken = [
         (place(line), f)
         for f in candidates
@@ -168,11 +170,23 @@ def _repeated(
                 under[id(finding)] = under.get(id(by), by)
                 yield finding
         elif here is not None:
+            by = next((f for at, f in broken if at and _leaves(at, f, here, finding)), None)
+            if by is not None:
+                under[id(finding)] = under.get(id(by), by)
+                yield finding
+                continue
             first = next((lead for at, lead in others if _says_again(at, lead, here, finding)), None)
             others.append((here, finding))
             if first is not None:
                 under[id(finding)] = under.get(id(first), first)
                 yield finding
+
+
+def _leaves(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:
+    """Whether Python runs the function as a whole by the time that it gets to what only compiled code would do."""
+    leaves = leader.price is not None and leader.price.gives_up == "function" and leader.line < finding.line
+    in_code = finding.code.startswith(SILENT) and len(finding.flow) > 0
+    return leaves and in_code and at.function == where.function and {*leader.when} <= {*finding.when}
 
 
 def _compiled_anew(findings: Sequence[Finding], under: dict[int, Finding]) -> list[Finding]:
@@ -386,8 +400,8 @@ def _is_called_again(leader: Finding, finding: Finding) -> bool:
     a, b = leader.price, finding.price
     if leader.code != finding.code or a is None or b is None or a.cause or b.cause:
         return False
-    called = _called(leader)
-    again = called == _called(finding) and not _is_part(called[0])
+    (one, said), (other, other_said) = _called(leader), _called(finding)
+    again = said == other_said and _is_one_callee(one, other) and not _is_part(one)
     return again and set(leader.when) <= set(finding.when) and _costs_no_more(leader, finding)
 
 
@@ -453,6 +467,8 @@ def _of_one_cause(leader: Finding, finding: Finding) -> bool:
         return b.gives_up in ("", a.gives_up)
     if a.cause == b.cause == "":  # but for one that costs more, as the one in a loop does
         return _calls_alike(leader, finding) and b.gives_up in ("", a.gives_up)
+    if rows and _inverted(a.cause) == _inverted(b.cause) != "":
+        return True  # `x[~mask]`, then `x[mask]`, of which nothing else says what it is
     # The same test again, as `if total != 0:` twice, is of one cause but for the lines that it names.
     return a.cause == b.cause or (
         leader.code == TESTS
@@ -460,6 +476,12 @@ def _of_one_cause(leader: Finding, finding: Finding) -> bool:
         and LINES.search(b.cause) is not None
         and _words(leader) == _words(finding)
     )
+
+
+def _inverted(cause: str) -> str:
+    """The name of which a cause says no more than that it is inverted, as masks are."""
+    found = INVERTED.match(cause)
+    return found[1] if found is not None else ""
 
 
 def _of_one_origin(leader: Finding, finding: Finding) -> bool:
@@ -500,7 +522,13 @@ def _calls_alike(leader: Finding, finding: Finding) -> bool:
     (one, said), (other, other_said) = _called(leader), _called(finding)
     module = one.rpartition(".")[0]
     paired = module.count(".") >= 2 and not _is_part(one) and module == other.rpartition(".")[0]
-    return said == other_said and one != "" and (one == other or paired)
+    return said == other_said and one != "" and (_is_one_callee(one, other) or paired)
+
+
+def _is_one_callee(one: str, other: str) -> bool:
+    """Whether the names are of one function, of which one may leave out modules: `Variable`, `autograd.Variable`."""
+    short, long = sorted((one, other), key=len)
+    return one == other or (short != "" and long.endswith(f".{short}") and not _is_part(long))
 
 
 def _is_part(called: str) -> bool:

@@ -297,6 +297,37 @@ CASES = {
         ["logs, y = {}, self.layer(x).mean()", "logs[f'mean_{self.training}'] = float(y)", "return x, logs"],
         "Keep the tensor there, `y.detach()`, and",
     ),
+    "a number under a name that is put together": (
+        [
+            "name, y = type(self).__name__, self.layer(x).mean()",
+            'logs = {name + "_mean": float(y)}',
+            "return x, logs",
+        ],
+        "Keep the tensor there, `y.detach()`, and",
+    ),
+    "the longest row of a mask": (
+        [
+            "rows = lengths.sum(dim=-1, dtype=torch.int32)",
+            "return attend(self.layer(x), longest=rows.max().item())",
+        ],
+        "Take the bound that is known, `lengths.shape[-1]`: what asks for the longest row",
+    ),
+    "the longest row of a mask, under a name": (
+        ["longest = int((lengths > 0).sum(1).max())", "return self.layer(x), longest"],
+        "Take the bound that is known, `(lengths > 0).shape[1]`:",
+    ),
+    "the largest sum": (
+        ["rows = lengths.sum(dim=-1)", "return attend(self.layer(x), longest=rows.max().item())"],
+        "Pass it in: compute `rows.max().item()` before",
+    ),
+    "an answer that is kept": (
+        [
+            "y = self.layer(x)",
+            "found = not torch.all(y > 0)",
+            "return torch.nan_to_num(y) if found is True else y",
+        ],
+        "Keep the answer in a tensor, `~torch.all(y > 0)`, and choose with that: `torch.where(found, a, b)`.",
+    ),
     "numbers of an array that an object holds": (
         ["return torch.split(self.layer(x), self.space.sizes.tolist())"],
         "Keep the numbers too: a list of them in an attribute of its own, set where `self.space.sizes` is",

@@ -234,8 +234,37 @@ def test_shortcut_is_refused(text):
     assert isinstance(shortcut.without_shortcut(code, branches[-1], nodes(code, cst.Call)[0]), Refusal)
 
 
+CHOSEN = [
+    "m = m if m is not None and 0 in m else None",
+    "m = None if m is None or 0 not in m else m",
+    "m = m if m is not None and not m.all() else None",
+    "m = None if m is None or (m == 1).all() else m",
+]
+
+
+@pytest.mark.parametrize("text", CHOSEN)
+def test_a_mask_is_chosen_where_it_masks_nothing(text):
+    source = lines(text, "return x if m is None else x * m", head="def f(x, m):\n    ")
+    code = function_code(source)
+    test = nodes(code, cst.IfExp)[0].test
+    asked = test.right.expression if isinstance(test.right, cst.UnaryOperation) else test.right
+    (fix,) = shortcut.fixes(code, asked)
+    after = prove(source, fix, [[X, torch.ones(2, 3)], [X, torch.tensor([1.0, 0.0, 1.0])]])
+    assert "torch.compiler.is_compiling() " in after
+
+
+@pytest.mark.parametrize(
+    "text", ["m = m if 0 in x else None", "m = m if 1 in m else None", "m = x if 0 in m else m"]
+)
+def test_another_choice_is_not_a_mask(text):
+    code = function_code(lines(text, "return x", head="def f(x, m):\n    "))
+    assert not shortcut.fixes(code, nodes(code, cst.IfExp)[0].test)
+
+
 USED = [
     ("bad = x > 9", "if not bad.any():", "bad = None"),
+    ("bad = x > 9", "if not bad.any().item():", "bad = None"),
+    ("bad = x > 9", "if not bool(bad.any()):", "bad = None"),
     ("bad = None", "if x.dim() > 1 and torch.any(x > 9):", "bad = x > 9"),
     ("bad = None", "if (x > 9).any():", "bad = x > 9"),
 ]
@@ -245,7 +274,7 @@ USED = [
 def test_a_mask_is_used_where_it_masks_nothing(first, test, bound):
     source = lines(first, test, f"    {bound}", "return x if bad is None else x.masked_fill(bad, 0)")
     code = function_code(source)
-    asked = next(one for one in nodes(code, cst.Call) if shortcut.callee(one) == "any")
+    asked = next(one for one in nodes(code, cst.Call) if shortcut.callee(one) in ("any", "item", "bool"))
     (fix,) = shortcut.fixes(code, asked)
     assert fix.takes is False
     assert "torch.compiler.is_compiling() " in prove(source, fix, [[X], [POSITIVE * 12]])
@@ -739,6 +768,10 @@ def test_a_private_function_of_torch_by_its_public_name():
     code = function_code(source)
     made = prove(source, public_name.by_public_name(code, calls(code, "torch._C._is_tracing")), [[X]])
     assert "if torch.jit.is_tracing():\n" in made
+    source = lines("return x.to(torch.get_autocast_cpu_dtype()) * 2")
+    code = function_code(source)
+    made = prove(source, public_name.by_public_name(code, calls(code, "torch.get_autocast_cpu_dtype")), [[X]])
+    assert 'x.to(torch.get_autocast_dtype("cpu"))' in made
 
 
 def test_a_default_where_there_is_no_tensor():

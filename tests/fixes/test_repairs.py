@@ -236,6 +236,8 @@ def test_raise_by_hand(check, after):
         "x.max().item() <= 4",
         '(x < 9).all() or (x > -9).all(), "range"',
         'not (x > 9).any(), f"{x.shape} {x}"',
+        'torch.allclose(x, x.clamp(max=9), atol=1e-3), "range"',
+        'not torch.allclose(x, x + 9 * (x < 9)), f"{x}"',
     ],
 )
 def test_assert_in_graph(test):
@@ -345,6 +347,11 @@ NUMBERS = [
     ("return x * float(x.sum())", "float"),
     ("limit = x.mean().item()\n    return torch.clamp(x, max=limit)", "x.mean().item"),
     ("return x * -(x > 0).sum().item()", "(x > 0).sum().item"),
+    (
+        "n = torch.zeros(2, 3)\n    for i in range(2):\n        n[i, 1:] = (x > 0).sum().item()\n"
+        "    return x + n[:, 1:].sum()",
+        "(x > 0).sum().item",
+    ),
 ]
 
 
@@ -368,6 +375,9 @@ def test_keep_tensor(body, call):
         "return x * y.item().z",
         "return unknown * x.sum().item()",
         "return foo(x.sum().item())",
+        "n = torch.zeros(3)\n    n[x > 0] = x.sum().item()\n    return n",
+        "n = {}\n    n[0] = x.sum().item()\n    return n",
+        "n = torch.zeros(3)\n    n[0] += x.sum().item()\n    return n",  # which may lie on another device
     ],
 )
 def test_keep_tensor_is_refused(body):

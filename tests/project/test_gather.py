@@ -955,6 +955,31 @@ class NAME(nn.Module):
 
 
 @pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("for row in x:\n        print(row)", [("PTB101", [9])]),  # Python runs the whole function
+        ("print(x)", [("PTB101", []), ("PTS327", [])]),
+        ("if flag:\n        for row in x: print(row)", [("PTB101", []), ("PTS327", [])]),
+    ],
+)
+def test_what_python_runs_does_what_it_does_in_python(
+    capsys: pytest.CaptureFixture[str], before: str, told: list[tuple[str, list[int]]]
+) -> None:
+    code = f"""import numpy as np
+import torch
+
+@torch.compile
+def f(x: torch.Tensor, flag: bool):
+    x = x.relu()
+    {before}
+    return x + torch.FloatTensor(np.zeros(3))
+"""
+    Path("m.py").write_text(code)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["code"], f["also"]) for f in found] == told
+
+
+@pytest.mark.parametrize(
     ("second", "told"),
     [
         ("self.other += 1", [(11, [12, 21, 22])]),
@@ -1042,6 +1067,7 @@ class NAME(nn.Module):
     ("body", "told"),
     [
         ("y = torch.autograd.Variable(x); x = x.NAME(y)", [(12, [22])]),
+        ("y = VARIABLE(x); x = x.NAME(y)", [(12, [22])]),  # as two imports write it
         ("y = self.gru(x)[0]; x = x.NAME(y)", [(12, []), (22, [])]),  # each may be another part
     ],
 )
@@ -1049,7 +1075,13 @@ def test_what_ends_the_graph_wherever_it_is_called_is_told_once_a_file(
     capsys: pytest.CaptureFixture[str], body: str, told: list[tuple[int, list[int]]]
 ) -> None:
     code = CALLS.replace("BODY", body)
-    Path("m.py").write_text(HEAD + code.replace("NAME", "mul") + code.replace("NAME", "add"))
+    one, other = code.replace("NAME", "mul"), code.replace("NAME", "add")
+    one, other = (
+        one.replace("VARIABLE", "autograd.Variable"),
+        other.replace("VARIABLE", "torch.autograd.Variable"),
+    )
+    head = HEAD.replace("import nn\n\n", "import autograd, nn\n")
+    Path("m.py").write_text(head + "\n" + one + other)
     found = [f for f in rows(capsys, "m.py", "--target-torch", "2.13") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
 
@@ -1317,6 +1349,28 @@ class M(nn.Module):
         return kept, rows
 """
     Path("m.py").write_text(HEAD + code)
+    assert [f["also"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == told
+
+
+@pytest.mark.parametrize(
+    ("second", "told"), [("x[mask]", [[7]]), ("x[~mask]", [[7]]), ("x[~other]", [[], []])]
+)
+def test_rows_of_an_argument_and_of_its_opposite(
+    capsys: pytest.CaptureFixture[str], second: str, told: list[list[int]]
+) -> None:
+    code = f"""
+def forward(self, x, mask, other):
+    seen = self.layer(x)[~mask]
+    hidden = {second}
+    return self.layer(torch.cat([seen, hidden]).relu())
+"""
+    head = HEAD + "class M(nn.Module):"
+    body = code.replace("\n", "\n    ").rstrip()
+    Path("m.py").write_text(
+        head
+        + body
+        + "\n\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear(2, 2)\n"
+    )
     assert [f["also"] for f in rows(capsys, "m.py") if f["severity"] != "note"] == told
 
 

@@ -15,7 +15,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import class_around, file_of
-from pt2lint.fixes.kinds import may_be_array
+from pt2lint.fixes.kinds import guess, may_be_array
 from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.repairs import known_mask, selected_rows
 from pt2lint.fixes.rewrite import (
@@ -84,6 +84,8 @@ KEEP_NUMBERS = (
 
 def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is computed of arguments alone can be computed before the call: `lengths.max().item()`."""
+    from pt2lint.fixes.repairs import longest  # which reads conditions, and no rule needs those to be loaded
+
     if _only_asserted(function, node):
         yield told(
             "Keep the tensor and assert on that, with a message that does not hold its value: `assert t < bound` stays "
@@ -97,6 +99,11 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     elif _of_numbers(function, node):
         yield told(
             "Compute it of the numbers themselves, without a tensor: with `max`, `sum`, `math.prod` and the like"
+        )
+    elif known := longest.bound(function, node, guess(function)):
+        yield told(
+            f"Take the bound that is known, `{known}`: what asks for the longest row, as kernels of attention and "
+            "padding do, takes a longer one as well"
         )
     elif before := _before(function, node):
         yield told(f"Pass it in: {before}. That breaks no graph; another number compiles once more, for any")
@@ -227,7 +234,7 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
     if isinstance(above, cst.Arg):
         named = above.keyword is not None
     elif isinstance(above, cst.DictElement):
-        named = isinstance(above.key, cst.SimpleString | cst.FormattedString) and above.value is here
+        named = above.value is here
     else:
         target = (
             above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
@@ -247,7 +254,12 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
 def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is decided by arguments alone can be decided before the call: `if x.max() > 1`."""
     before, tested = _before(function, node), _tested(function, node)
-    if before and _in_assertion(function, node):
+    if kept := _kept_answer(function, node):
+        answer = _opposite(function, node)
+        yield told(
+            f"Keep the answer in a tensor, `{answer}`, and choose with that: `torch.where({kept}, a, b)`"
+        )
+    elif before and _in_assertion(function, node):
         yield told(
             f"Check it before the compiled code runs; or in the graph, in a statement of its own: "
             f"`torch._assert_async({cut(_in_tensors(function, node))})`"
@@ -318,6 +330,15 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             f"Compute both and choose: `torch.where({test}, a, b)` of what the two sides give; or "
             "`torch.cond`, which runs one of them, where they change nothing else"
         )
+
+
+def _kept_answer(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The name under which it is kept that a tensor is not true: `bad = not x.isfinite().all()`."""
+    above = function.parent(node)
+    if not isinstance(above, cst.UnaryOperation) or not isinstance(above.operator, cst.Not):
+        return ""
+    name = name_in(function.parent(above))
+    return name.value if name is not None else ""
 
 
 def _in_tensors(function: FunctionCode, node: cst.CSTNode) -> str:

@@ -1,4 +1,4 @@
-"""A private function of torch by the name of the public one that asks the same, and that Dynamo traces."""
+"""A function of torch by the name of the one that asks the same, and that Dynamo traces: the public one, or a newer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, qualified, rewrite, torch_name
 from pt2lint.rule import FunctionCode
 
-PUBLIC = {"torch._C._is_tracing": "torch.jit.is_tracing"}
+PUBLIC = {
+    "torch._C._is_tracing": ("torch.jit.is_tracing", ""),
+    "torch.get_autocast_cpu_dtype": ("torch.get_autocast_dtype", '"cpu"'),
+}
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -16,12 +19,14 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 
 
 def by_public_name(function: FunctionCode, node: cst.CSTNode) -> Repaired:
-    """`torch._C._is_tracing()` as `torch.jit.is_tracing()`."""
+    """`torch._C._is_tracing()` as `torch.jit.is_tracing()`, `torch.get_autocast_cpu_dtype()` as
+    `torch.get_autocast_dtype("cpu")`."""
     name = qualified(function, node.func) if isinstance(node, cst.Call) else None
-    if not isinstance(node, cst.Call) or name not in PUBLIC:
-        return Refusal("not a function that has a public one beside it")
-    spelled, imports = torch_name(function, PUBLIC[name])
+    if not isinstance(node, cst.Call) or name not in PUBLIC or node.args:
+        return Refusal("not a function that has another one beside it")
+    other, given = PUBLIC[name]
+    spelled, imports = torch_name(function, other)
     return fix(
-        f"Ask `{PUBLIC[name]}`, which answers the same and is traced.",
-        (*imports, *rewrite(function, {node.func: cst.parse_expression(spelled)})),
+        f"Ask `{other}({given})`, which answers the same and is traced.",
+        (*imports, *rewrite(function, {node: cst.parse_expression(f"{spelled}({given})")})),
     )

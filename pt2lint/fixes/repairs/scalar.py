@@ -10,7 +10,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, may_be_array
-from pt2lint.fixes.repairs import branch, guard, in_math, index, named, rolled, window
+from pt2lint.fixes.repairs import branch, guard, in_math, index, longest, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -51,8 +51,10 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
         if isinstance(outer, cst.BaseStatement):
             break
         inner = outer
+    bounded = longest.bound(function, node, kind)  # told by hand: who is given a length wants a number
     kept = accepted(keep_tensor(function, node, kind)) if isinstance(node, cst.Call) else ()
-    if isinstance(node, cst.Call) and not kept:
+    kept = tuple(one for one in kept if not (bounded and one.by_hand))
+    if isinstance(node, cst.Call) and not kept and not bounded:
         kept = accepted(keep_for_others(function, node, kind))
     tensor = read_of(node) if isinstance(node, cst.Call) else None
     if isinstance(node, cst.Call) and tensor is not None and not _of_numpy(function, node, tensor):

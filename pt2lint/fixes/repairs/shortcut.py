@@ -14,6 +14,7 @@ from pt2lint.fixes.condition import (
     joined,
     opposite,
     read_condition,
+    read_of,
 )
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect, number
@@ -32,6 +33,7 @@ from pt2lint.fixes.rewrite import (
     refusing,
     replaced,
     rewrite,
+    sign_of,
     source,
     torch_name,
     uses,
@@ -55,6 +57,8 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
                 mask_always(function, outer, test),
                 early_in_eager(function, outer, test),
             )
+        if isinstance(outer, cst.IfExp) and isinstance(node, cst.BaseExpression):
+            return accepted(chosen_mask(function, outer, node))
         if isinstance(outer, cst.BaseStatement):
             return ()
         inner = outer
@@ -75,9 +79,9 @@ def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpre
         return Refusal("the `if` does more than set names to None")
     says = "Leave out the shortcut for a mask that masks nothing where it is compiled: the mask is then used as it is"
     trait: Trait = "taken"
-    outside = function.parent(tested)
-    if isinstance(outside, cst.UnaryOperation) and isinstance(outside.operator, cst.Not):
-        if any_set(function, tested) is None:
+    outside = tested if _is_not(tested) else function.parent(tested)
+    if isinstance(outside, cst.UnaryOperation) and _is_not(outside):
+        if any_set(function, _unread(outside.expression)) is None:
             return Refusal("the test does not ask whether nothing of a mask is set")
         tested, says, trait = outside, _UNMASKED, "not taken"
     elif not _all_set(function, tested):
@@ -91,6 +95,53 @@ def without_shortcut(function: FunctionCode, node: cst.If, tested: cst.BaseExpre
 
 _UNMASKED = "Use the mask also where it masks nothing, where it is compiled"
 _ALIKE = "It assumes that the code after it treats such a mask and None alike, but for the time it takes."
+
+
+def _is_not(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
+
+
+def _unread(test: cst.BaseExpression) -> cst.BaseExpression:
+    """The test of a tensor whose answer is read out of it: `mask.any()` of `mask.any().item()`."""
+    return (read_of(test) if isinstance(test, cst.Call) else None) or test
+
+
+def chosen_mask(function: FunctionCode, node: cst.IfExp, tested: cst.BaseExpression) -> Repaired:
+    """`m if 0 in m else None` as `m if torch.compiler.is_compiling() or 0 in m else None`, and `None if m.all() else m`
+    as `None if not torch.compiler.is_compiling() and m.all() else m`.
+
+    Refused where another mask is asked, or anything else is chosen. Unsafe as `without_shortcut`.
+    """
+    none_first = says_none(node.body)
+    mask = node.orelse if none_first else node.body
+    if not isinstance(mask, cst.Name) or none_first == says_none(node.orelse):
+        return Refusal("it does not choose between a mask and None")
+    whole = tested if _is_not(tested) else function.parent(tested)
+    inner = tested
+    if isinstance(whole, cst.UnaryOperation) and _is_not(whole) and not none_first:
+        tested, inner = whole, whole.expression
+    negated = inner is not tested
+    asked = _asked_whole(function, inner, "not in" if none_first or negated else "in")
+    if asked is None or not asked.deep_equals(mask) or not _stands_plainly(node.test, tested):
+        return Refusal("the test does not ask whether the mask masks anything, or more than that")
+    compiling, imports = torch_name(function, "torch.compiler.is_compiling")
+    text = source(function, tested)
+    made = f"not {compiling}() and {text}" if none_first else f"{compiling}() or {text}"
+    new = cst.parse_expression(made if tested is node.test else f"({made})")
+    return fix(f"{_UNMASKED}. {_ALIKE}", (*imports, *rewrite(function, {tested: new})), "not taken")
+
+
+def _asked_whole(function: FunctionCode, test: cst.BaseExpression, sign: str) -> cst.BaseExpression | None:
+    """The `m` of `0 in m` or `0 not in m`, and of `m.all()` or `(m == 1).all()`, where that is the sign for it."""
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        only = test.comparisons[0]
+        said = sign_of(function, only.operator) == sign and number(test.left) == 0
+        return only.comparator if said else None
+    test = _unread(test)
+    if sign == "in" or not _all_set(function, test) or not isinstance(test, cst.Call):
+        return None
+    asked = test.func.value if isinstance(test.func, cst.Attribute) and not test.args else test.args[0].value
+    return asked.left if isinstance(asked, cst.Comparison) else asked
 
 
 def mask_always(function: FunctionCode, node: cst.If, tested: cst.BaseExpression) -> Repaired:
