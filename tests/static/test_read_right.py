@@ -2117,6 +2117,11 @@ class Layer(torch.nn.Module):
         ("'scale' in more", ", scale=2", "pass", True),
         ("'scale' in more", "", "more['scale'] = self.options", True),
         ("'scale' not in more", "", "pass", True),
+        ("more", "", "pass", False),
+        ("more", ", scale=2", "pass", True),
+        ("more", ", **own", "pass", True),
+        ("more", "", "more.update(self.options)", True),
+        ("not more", "", "pass", True),
     ],
 )
 def test_what_a_call_does_not_give_is_not_there(test: str, more: str, change: str, found: bool) -> None:

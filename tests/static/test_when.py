@@ -1924,21 +1924,45 @@ class Pool:
         self.path = path
 
 class M(nn.Module):
-    def __init__(self, path, fast=False):
+    def __init__(self, path, kind, fast=False):
         super().__init__()
         self.inner = nn.Linear(2, 2)
         self.part = Session(path)
+        if kind == "batch":
+            self.norm = nn.BatchNorm1d(2)
+        else:
+            self.norm = kind
         if fast:
             self.load(path)
 
     def load(self, path):
         self.part = Pool(path)
 
-    def forward(self, x: torch.Tensor, meta):
+    def choose(self, name):
+        if name is None:
+            return []
+        chosen = []
+        for each in name:
+            chosen.append(each)
+        return chosen
+
+    def every(self):
+        return [self.inner, self.inner]
+
+    def forward(self, x: torch.Tensor, meta, kind=None, name=None, flag=False):
+        if kind == "a":
+            on = self.training
+            either = True
+        else:
+            on = False
+            either = self.training
         parts, asked = Batch.made(meta)
         other = Batch.more(meta)
         twice = Batch.more(meta)
         twice = twice or other
+        chosen = self.choose(name)
+        all = self.every()
+        flag = self.training
         x = self.inner(x)
         if {test}:
             x = x * x.sum().item()
@@ -1967,6 +1991,19 @@ class M(nn.Module):
             ("not (torch.cuda.is_available() and x.is_cuda)",),
         ),
         ("not meta.is_cuda", ("not meta.is_cuda",)),
+        # how many a method of the object finds, and of which kind a part is
+        ("len(chosen) == 0", ("len(chosen) == 0",)),
+        ("not chosen", ("not chosen",)),
+        ("len(chosen) > 0", ()),
+        ("not all", ()),
+        ("type(self.norm) == str", ("type(self.norm) == str",)),
+        ("not (type(self.norm) != str)", ("type(self.norm) == str",)),
+        ("type(self.norm) != str", ()),
+        # what is on in one of two branches, and what an argument was
+        ("on", ("kind == 'a'", "self.training")),
+        ("not on", ()),
+        ("either", ()),
+        ("flag", ("self.training",)),
     ],
 )
 def test_what_others_answer(test: str, conditions: tuple[str, ...]) -> None:

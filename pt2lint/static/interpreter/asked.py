@@ -70,6 +70,7 @@ class Asked:
         self._texts: dict[tuple[ast.expr, bool], str] = {}
         self._handed: dict[tuple[ast.Call, ast.AST], ast.expr | None] = {}
         self._there: dict[ast.expr, ast.Compare] = {}
+        self._ways: dict[ast.Name, list[tuple[ast.expr, bool]] | None] = {}
         self._held: dict[tuple[ast.expr, ast.AST], ast.expr | None] = {}
 
     def where(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> Path:
@@ -259,6 +260,8 @@ class Asked:
             branch = self._set_where(test, outcome)
             if branch is not None:
                 return self._of(*branch, env, frame)
+            if outcome and isinstance(test, ast.Name) and (on := self._on_where(test)) is not None:
+                return tuple(g for part in on for g in self._of(*part, env, frame))
             if self.usual.outcome(test, frame) is (not outcome):
                 return self._told(test, outcome, OFF)
             return self._told(test, outcome, DTYPE) if self._kept_of_dtype(test, env, frame) else ()
@@ -330,6 +333,15 @@ class Asked:
             running = self.at.functions.running()
             self._branch[test] = _one_branch(running, asked[0]) if running is not None else None
         return self._branch[test]
+
+    def _on_where(self, name: ast.Name) -> list[tuple[ast.expr, bool]] | None:
+        """What has to hold for a name to be on that the function sets in one branch alone to anything but False: `on =
+        self.training` under `if kind == "a":`, and `on = False` otherwise; or of an argument that it sets anew."""
+        if name not in self._ways:
+            running = self.at.functions.running()
+            own = running is not None and running is self.at.functions.binding(name.id)
+            self._ways[name] = _on_where(running, name) if running is not None and own else None
+        return self._ways[name]
 
     def of_kept(self, place: ast.Name | ast.Attribute, env: Env, frame: Frame) -> Path:
         """The conditions of the frame, and what it takes for a name, or an attribute, to hold the tensor that is one of
@@ -469,6 +481,25 @@ def _owner(method: Value) -> Value:
     """The object whose method it is."""
     bound = method.bound if isinstance(method, Func) else method.receiver if isinstance(method, Ext) else None
     return UNKNOWN if bound is None else bound
+
+
+def _on_where(function: FunctionNode, name: ast.Name) -> list[tuple[ast.expr, bool]] | None:
+    """The test under which a function sets a name to anything but False, and what that has to be, where it does so
+    once; None where it may be on in other ways."""
+    sets = set_by(function, name.id)
+    on = [
+        (value, under) for value, under in sets if not (isinstance(value, ast.Constant) and not value.value)
+    ]
+    stores = sum(n.id == name.id and isinstance(n.ctx, ast.Store) for n in parts(function, ast.Name))
+    if len(on) != 1 or len(sets) != stores or any(v is None or v.lineno >= name.lineno for v, _ in sets):
+        return None
+    (value, under), given = on[0], any(each.arg == name.id for each in parameters_in(function.args))
+    if value is None or (under is None) is not (given and len(sets) == 1):
+        return None
+    if any(is_name(part, name.id) for part in walk(value)):
+        return None
+    asks = isinstance(value, (ast.BoolOp, ast.Compare, ast.Attribute, ast.UnaryOp))
+    return [*([under] if under is not None else ()), *([(value, True)] if asks else ())]
 
 
 def _one_branch(function: FunctionNode, asked: ast.Name) -> tuple[ast.expr, bool] | None:

@@ -180,7 +180,8 @@ class Conditions:
         return BY_LENGTH[type(test.ops[0])](len(value.elts), number.value)
 
     def by_keywords(self, test: ast.expr, env: Env) -> bool | None:
-        """`more.get("scale") is not None`, or `"scale" in more`, where the call gives nothing of that name."""
+        """`more.get("scale") is not None`, or `"scale" in more`, where the call gives nothing of that name; `more`
+        itself, where it gives nothing at all."""
         match test:
             case ast.Compare(
                 ast.Call(ast.Attribute(held, "get"), [key, *default], []),
@@ -190,6 +191,8 @@ class Conditions:
                 pass
             case ast.Compare(key, [ast.In() | ast.NotIn() as asked], [held]):
                 pass
+            case ast.Name():
+                return False if self._gives_none(test, env) else None
             case _:
                 return None
         value = env.get(held.id) if isinstance(held, ast.Name) else None
@@ -199,6 +202,13 @@ class Conditions:
         if not isinstance(key, ast.Constant) or key.value in value.items or _is_filled(running, held):
             return None
         return isinstance(asked, (ast.Is, ast.NotIn))
+
+    def _gives_none(self, more: ast.Name, env: Env) -> bool:
+        value, running = env.get(more.id), self.at.functions.running()
+        if not isinstance(value, Dict) or not value.listed or value.items or running is None:
+            return False
+        given = running.args.kwarg
+        return given is not None and given.arg == more.id and not _is_filled(running, more)
 
     def _is_any_item(self, node: ast.Subscript, env: Env, frame: Frame) -> bool:
         """An item of a dictionary of which only an annotation tells: `dict[str, Tensor]` may hold a list that is tested
@@ -483,8 +493,10 @@ def _is_filled(function: FunctionNode, held: ast.expr) -> bool:
     looked += [n.value for call in parts(function, ast.Call) for n in call.keywords if n.arg is None]
     looked += [n.value for n in parts(function, ast.Subscript) if isinstance(n.ctx, ast.Load)]
     looked += [side for test in parts(function, ast.Compare) for side in test.comparators]
+    # Where it is asked by itself, only what is done before counts.
+    names = [n for n in parts(function, ast.Name) if isinstance(held, ast.Name) and n.id == held.id]
     return any(
-        isinstance(held, ast.Name) and n.id == held.id and n not in looked for n in parts(function, ast.Name)
+        n not in looked and n is not held for n in names if held not in names or n.lineno < held.lineno
     )
 
 

@@ -15,11 +15,13 @@ from pt2lint.static.interpreter.guard_syntax import (
     asks_whether_empty,
     counts,
     is_by_default,
+    is_empty,
     is_filled,
     is_of_size,
     is_zero,
     looked_up,
     measures,
+    returned_by,
     set_by,
 )
 from pt2lint.static.interpreter.guards import (
@@ -90,6 +92,8 @@ class Sorts:
             return None
         if self._is_left_empty(test, outcome):
             return EMPTY
+        if self._is_found_empty(test, outcome, env, frame):
+            return FLAG
         if isinstance(test, (ast.Compare, ast.Call)) and outcome and isinstance(value, Py) and value.off:
             return OFF
         if isinstance(test, ast.Compare):
@@ -156,9 +160,9 @@ class Sorts:
             # That they are not so many says little, and `elif` again what the next test asks.
             same = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
             return ARGUMENT if same and (counts(left) or self._given(form, frame) == ARGUMENT) else None
-        if isinstance(left, ast.Call) and len(left.args) == 1 and isinstance(test.ops[0], IS_ONE):
+        if isinstance(left, ast.Call) and len(left.args) == 1 and type(test.ops[0]) in OPPOSITE:
             callee = self.at.names.external_name(self.at.expressions.again(left.func, env, frame))
-            if outcome and self.at.models.plays(callee, "tells the type"):
+            if isinstance(test.ops[0], IS_ONE) is outcome and self.at.models.plays(callee, "tells the type"):
                 sort = self._given(left.args[0], frame)
                 return TYPE if sort == ARGUMENT else ARGUMENT if sort is not None else None
         one_of = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else [right]
@@ -268,6 +272,20 @@ class Sorts:
             return False
         running = self.at.functions.running()
         return running is not None and is_filled(running.body, asked[0], test.lineno)
+
+    def _is_found_empty(self, test: ast.expr, outcome: bool, env: Env, frame: Frame) -> bool:
+        """Whether what a call gives has to be empty, a list that the called function returns on one of several ways."""
+        asked, running = asks_whether_empty(test), self.at.functions.running()
+        if asked is None or asked[1] is not outcome or running is None:
+            return False
+        made = made_once(running).get(asked[0])
+        if not isinstance(made, ast.Call) or made.lineno >= test.lineno:
+            return False
+        callee = self.at.expressions.again(made.func, env, frame)
+        if not isinstance(callee, Func) or not isinstance(callee.node, ast.FunctionDef):
+            return False
+        given = [value for value, _ in returned_by(callee.node.body) if value is not None]
+        return 0 < sum(map(is_empty, given)) < len(given)
 
     def _is_looked_up(self, name: ast.expr, asked: ast.expr) -> bool:
         """Whether a text is asked of a name that a call gave before: `kind = self.value("kind", options)`."""
@@ -467,8 +485,20 @@ class Sorts:
             return None
         first, _, rest = key.partition(".")
         if not rest:
-            return ARGUMENT if self._is_given(first, frame) or self._is_given_item(first, frame) else None
+            given = self._is_given(first, frame) and not (
+                isinstance(place, ast.Name) and self._is_set_anew(place)
+            )
+            return ARGUMENT if given or self._is_given_item(first, frame) else None
         return FLAG if self._is_given(first, frame) else None
+
+    def _is_set_anew(self, name: ast.Name) -> bool:
+        """Whether the function sets an argument to something else before, whatever it was given."""
+        running = self.at.functions.running()
+        sets = [value for value, branch in set_by(running, name.id) if branch is None] if running else []
+        made = sets[0] if len(sets) == 1 else None
+        if made is None or made.lineno >= name.lineno:
+            return False
+        return not any(isinstance(part, ast.Name) and part.id == name.id for part in walk(made))
 
     def _is_given(self, name: str, frame: Frame) -> bool:
         """Whether the function that runs is given it, or one around it."""
