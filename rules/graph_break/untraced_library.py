@@ -151,7 +151,8 @@ class UntracedLibrary(GraphBreak):
         says = self.says
         self.extension = op.detail("name") if op.name == "call extension" else ""
         if op.name == "call untraced":
-            says = f"{{code}} is a call of {op.detail('name')}, which Dynamo does not trace"
+            what = "asks an object" if op.detail("asked") else "is a call"
+            says = f"{{code}} {what} of {op.detail('name')}, which Dynamo does not trace"
         if op.name == GOES_OVER:
             says = "{code} is gone over by tqdm, which Dynamo does not trace"
         if op.name == "forward torch.jit.ScriptModule":

@@ -210,6 +210,15 @@ class Out(NamedTuple):
         ),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.size", "x = g(x, 0)", []),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.mean()", "g(x, rows)", [2]),
+        ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x * len(table)", "g(x, rows)", [2]),
+        ("import pandas as pd\ndef g(x, table: pd.DataFrame): return table['a'] is x", "g(x, rows)", [2]),
+        ("import pandas as pd\ndef g(x, table: pd.DataFrame): return 'a' in table", "g(x, rows)", [2]),
+        (
+            "import pandas as pd\ndef g(x, table: pd.DataFrame): return 'a' in table.columns",
+            "g(x, rows)",
+            [2],
+        ),
+        ("import pandas as pd\ndef g(x, table: pd.DataFrame): return table.columns is x", "g(x, rows)", []),
         ("import xxhash", "h = xxhash.xxh64()\n    h.update(b'a')\n    x = x + h.intdigest()", [6, 7, 8]),
         (
             "from transformers import LlamaForCausalLM\ndef g(net: LlamaForCausalLM, x):\n"

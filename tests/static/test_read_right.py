@@ -1809,7 +1809,14 @@ class M(nn.Module):
         made = made.head(1)
         if made["a"].max() > 3:
             x = x + 1
+        if table[["a", "t"]].isnull().any():
+            x = x - 1
         return x[int(len(table)) + len(frame)]
+
+    def check(self, table: pd.DataFrame, other):
+        if not isinstance(other, pd.DataFrame):
+            raise ValueError
+        return table.isna().values.any() and other["a"].isna().any()
 """
     assert {code for code, _ in sure(source)} == {"PTB185"}  # what pandas does
 

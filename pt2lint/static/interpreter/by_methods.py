@@ -38,17 +38,35 @@ class ByMethods:
 
     def is_foreign(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether it is, or is a part of, what a library returned of which nothing is known, or a local name for it, or
-        an argument that is annotated as a library's that Dynamo does not trace: its methods are its own, whatever they
-        are called."""
-        made = [place]
-        head = place
-        while isinstance(head, (ast.Attribute, ast.Subscript)):
-            head = head.value
-        if isinstance(head, ast.Name) and (scope := self._scope(head.id, frame)) is not None:
+        belongs to a library that Dynamo does not trace: its methods are its own, whatever they are called."""
+        if self.is_of_untraced(place, env, frame):
+            return True
+        called = self._made_by(place, env, frame)
+        return any(not self.at.models.library_of(name).name for name in called)
+
+    def is_of_untraced(self, place: ast.expr, env: Env, frame: Frame) -> bool:
+        """Whether it is an object of a library that Dynamo does not trace, as the annotation of an argument, a test
+        before (`isinstance(table, pd.DataFrame)`) or the function that returned it says; or a part of such an object,
+        or what its methods return. Tensors and dictionaries have no items by a list of texts (`table[["a", "b"]]`)."""
+        head = _head(place)
+        if any(map(_is_of_texts, _along(place))):
+            return True
+        if isinstance(head, ast.Name):
+            now = env.get(head.id)
+            if isinstance(now, Instance) and now.external and self.at.models.of(now.external).untraced:
+                return True
+            scope = self._scope(head.id, frame)
             given = parameters_in(scope.args) if isinstance(scope, FunctionNode) else []
             if any(p.arg == head.id and self.at.types.is_of_untraced(p.annotation, frame) for p in given):
                 return True
+        return any(self.at.models.of(name).untraced for name in self._made_by(place, env, frame))
+
+    def _made_by(self, place: ast.expr, env: Env, frame: Frame) -> list[str]:
+        """The functions of libraries that return what is at `place`, or what the name it begins with stands for."""
+        made, head = [place], _head(place)
+        if isinstance(head, ast.Name) and (scope := self._scope(head.id, frame)) is not None:
             made += assigned(head.id, scope)
+        found = []
         for value in made:
             # What a name is made of may be the name itself: `action = action.detach().cpu()`.
             if isinstance(value, ast.Call) and value not in self._asking:
@@ -57,11 +75,9 @@ class ByMethods:
                     callee = self.at.expressions.again(value.func, env, frame)
                 finally:
                     self._asking.discard(value)
-                if isinstance(callee, Ext) and (
-                    not self.at.models.library_of(callee.name).name or self.at.models.of(callee.name).untraced
-                ):
-                    return True
-        return False
+                if isinstance(callee, Ext):
+                    found.append(callee.name)
+        return found
 
     def _scope(self, name: str, frame: Frame) -> ast.AST | None:
         function = self.at.functions.innermost()
@@ -87,3 +103,26 @@ class ByMethods:
                     if called is not None:
                         known.setdefault(called, set()).add("()")
         return known
+
+
+def _along(place: ast.expr) -> list[ast.expr]:
+    """All that attributes, items and methods are of: `table.values`, then `table`, of `table.values[0]`."""
+    found = [place]
+    while True:
+        if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute):
+            place = place.func
+        if not isinstance(place, (ast.Attribute, ast.Subscript)):
+            return found
+        place = place.value
+        found.append(place)
+
+
+def _head(place: ast.expr) -> ast.expr:
+    return _along(place)[-1]
+
+
+def _is_of_texts(place: ast.expr) -> bool:
+    if not isinstance(place, ast.Subscript) or not isinstance(place.slice, ast.List):
+        return False
+    names = [part.value if isinstance(part, ast.Constant) else None for part in place.slice.elts]
+    return bool(names) and all(isinstance(name, str) for name in names)

@@ -440,6 +440,15 @@ class Calls:
                 words = {"name": call.name}
                 self.at.notebook.note(call.node, "call extension", frame, args=sorts, details=words)
 
+    def asked_of_untraced(self, node: Any, value: Value, frame: Frame) -> None:
+        """Note what an object of a library that Dynamo does not trace is asked for (`len(table)`, `table["rate"]`)."""
+        if not isinstance(value, Instance) or not value.external:
+            return
+        entry = self.at.models.of(value.external)
+        if entry.untraced and self.at.notebook.listens("call untraced", frame):
+            words = {"name": entry.library.name, "asked": "yes"}
+            self.at.notebook.note(node, "call untraced", frame, details=words)
+
     def breaks(self, entry: Entry, node: Any, frame: Frame) -> None:
         """Note a call of which a model says that Dynamo ends the graph there."""
         if entry.breaks:

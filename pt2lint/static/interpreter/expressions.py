@@ -155,6 +155,9 @@ class Expressions:
         if key in env:
             return env[key]
         owner = self.eval(node.value, env, frame)
+        if owner is UNKNOWN and node.attr in self.at.models.last_words("only of tensors"):
+            if self.by_methods.is_of_untraced(node.value, env, frame):
+                return UNKNOWN  # `table.isnull().any()`
         return self.attribute_of(owner, node.attr, node, frame)
 
     def attribute_of(

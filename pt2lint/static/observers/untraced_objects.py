@@ -111,7 +111,12 @@ class UntracedObjects:
         return known
 
     def external(self, call: Call, result: Value) -> None:
-        """`sorted(entries)`, of objects that have `__lt__`; with a key it is that which is compared."""
+        """`sorted(entries)`, of objects that have `__lt__`; with a key it is that which is compared. `len(table)`, of
+        an object of a library that Dynamo does not trace: of a call, that call is told."""
+        if call.name == "builtins.len" and isinstance(call.node, ast.Call) and call.args and call.node.args:
+            if not isinstance(call.node.args[0], ast.Call):
+                self.at.calls.asked_of_untraced(call.node, call.args[0], call.frame)
+            return
         if call.name not in ORDER or not call.frame.region or "key" in call.kwargs:
             return
         things = [call.receiver] if call.receiver is not None else call.args
@@ -180,7 +185,10 @@ class UntracedObjects:
                 return
 
     def compared(self, node: ast.Compare, left: Value, right: Value, frame: Frame) -> None:
-        """`"a" in self.mode`, of a member of an enumeration of texts."""
+        """`"a" in self.mode`, of a member of an enumeration of texts; `"rate" in table.columns`."""
+        of_library = right.receiver if isinstance(right, Ext) else right
+        if of_library is not None:
+            self.at.calls.asked_of_untraced(node, of_library, frame)
         if isinstance(right, Instance) and right.cls is not None and frame.region:
             if self._is_enumeration_of(right.cls, "texts"):
                 if self.at.classes.find_method(right.cls, "__contains__") is None:
