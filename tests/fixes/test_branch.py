@@ -569,6 +569,7 @@ REFUSED_BY_COND = {
     "xs.append(x)": "in place",
     "print(x)": "effect",
     "n = 3": "not a tensor|None|plain",
+    "y = y[1:]": "is a part of",
     "new = x + 1": "unbound",
     "raise ValueError": "leaves",
     "with torch.no_grad():\n            y = x": "with",

@@ -305,6 +305,29 @@ CASES = {
         ],
         "Keep the tensor there, `y.detach()`, and",
     ),
+    "the bounds of crops": (
+        [
+            "rows, y = [], self.layer(x)",
+            "for i in range(x.shape[0]):",
+            "    first, many = int(lengths[i, 0]), int(lengths[i, 1])",
+            "    rows.append(y[i, first : first + many])",
+            "return rows",
+        ],
+        "Take all of them at once, by positions: `torch.take_along_dim(x, starts[:, None] + torch.arange(n), 1)`,",
+    ),
+    "a number that a function tests, and only says so": (
+        [
+            "y = self.layer(x)",
+            "if float(torch.rand(1)) < lengths.shape[0] * 3:",
+            "    return True",
+            "return False",
+        ],
+        "Return what is tested as a tensor, `torch.rand(1) < lengths.shape[0] * 3`, and choose with that:",
+    ),
+    "a number that decides which shape": (
+        ["y = self.layer(x)", "if y.sum().item() > 3:", "    y = y[:, 1:]", "return self.layer(y)"],
+        "Decide it before the compiled code runs, and give it as a `bool`; or keep one shape,",
+    ),
     "the longest row of a mask": (
         [
             "rows = lengths.sum(dim=-1, dtype=torch.int32)",

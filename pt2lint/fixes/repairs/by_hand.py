@@ -72,6 +72,10 @@ _ALL_AT_ONCE = (
     "`cumsum` of the lengths and `n` of a shape, says which of them each belongs to; `index_add_` sums by that, and "
     "`torch.arange(n) - starts[it]` counts within each"
 )
+_CROPS = (
+    "Take all of them at once, by positions: `torch.take_along_dim(x, starts[:, None] + torch.arange(n), 1)`, with `n` "
+    "how many each has; where that differs, the most that there are, and a mask"
+)
 _NUMBERS_BEFORE = (
     "Leave them numbers of Python, or pass those on beside the tensor that is made of them: what Python holds is known "
     "while Dynamo traces"
@@ -112,10 +116,14 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Compare positions with the tensor, which takes no number: `torch.arange(n) < k` is the mask of the first "
             "`k`"
         )
-    elif _bounds_a_turn(function, node):
+    elif (loop := _turns_by(function, node)) is not None and _bounds(loop, writes=True):
         yield told(_ALL_AT_ONCE)
+    elif loop is not None and _bounds(loop, writes=False):
+        yield told(_CROPS)
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
+    elif isinstance(compared := _compared(function, node), cst.Comparison):
+        yield from decided_before(function, compared)
 
 
 def _only_asserted(function: FunctionCode, node: cst.CSTNode, steps: int = STEPS) -> bool:
@@ -157,22 +165,30 @@ def _goes_to_kernel(function: FunctionCode, node: cst.CSTNode) -> bool:
     )
 
 
-def _bounds_a_turn(function: FunctionCode, node: cst.CSTNode) -> bool:
-    """Whether a turn of a loop reads a number by the turn, and writes a slice with it: `a = int(ends[i].item())`, then
-    `of[a:b] = i`."""
+def _turns_by(function: FunctionCode, node: cst.CSTNode) -> cst.For | None:
+    """The innermost loop, where what is read hangs on its turn: `int(ends[i])`."""
     here = function.parent(node)
     while here is not None and not isinstance(here, cst.For | cst.FunctionDef):
         here = function.parent(here)
     if not isinstance(here, cst.For):
-        return False
-    bound = {use.name for use in uses(here.body) if use.binds}
-    return bool({use.name for use in uses(node)} & {use.name for use in uses(here.target)}) and any(
-        isinstance(made, cst.AssignTarget)
-        and isinstance(made.target, cst.Subscript)
-        and isinstance(slice := made.target.slice[0].slice, cst.Slice)
-        and bool({use.name for use in uses(slice)} & bound)
-        for made in walk(here.body)
-    )
+        return None
+    return here if {use.name for use in uses(node)} & {use.name for use in uses(here.target)} else None
+
+
+def _bounds(loop: cst.For, writes: bool) -> bool:
+    """Whether a turn of a loop writes a slice that what it sets bounds, or reads one: `a = int(ends[i].item())`, then
+    `of[a:b] = i`."""
+    bound = {use.name for use in uses(loop.body) if use.binds}
+    written = [made.target for made in walk(loop.body) if isinstance(made, cst.AssignTarget)]
+    places = [made for made in (written if writes else walk(loop.body)) if isinstance(made, cst.Subscript)]
+    slices = [each.slice for place in places for each in place.slice if isinstance(each.slice, cst.Slice)]
+    return any({use.name for use in uses(one)} & bound for one in slices)
+
+
+def _compared(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:
+    """The comparison in which a number stands by itself."""
+    above = function.parent(node)
+    return function.parent(above) if isinstance(above, cst.ComparisonTarget) else above
 
 
 def _of_numbers(function: FunctionCode, node: cst.CSTNode) -> bool:
@@ -275,6 +291,11 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Look at it outside the compiled code: return what is tested, and tell after the call; or take it "
             "out, if it is left from debugging"
         )
+    elif isinstance(tested, cst.If) and _answers(function, tested):
+        yield told(
+            f"Return what is tested as a tensor, `{cut(_in_tensors(function, node))}`, and choose with that: "
+            "`torch.where(it, a, b)`; a call whose answer nothing reads can go"
+        )
     elif before:
         yield told(
             f"Decide it before: {before}, a `bool`. A graph then holds one side, and is made once for each"
@@ -320,16 +341,16 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
                 "alone, where further turns change next to nothing: `if not torch.compiler.is_compiling() and ...`"
             )
             return
-        if isinstance(ends, cst.Return) and source(function, ends.value or ends) in ("True", "False"):
-            yield told(
-                f"Return what is tested as a tensor, `{test}`, and choose with that: `torch.where(it, a, b)`; a call "
-                "whose answer nothing reads can go"
-            )
-            return
         yield told(
             f"Compute both and choose: `torch.where({test}, a, b)` of what the two sides give; or "
             "`torch.cond`, which runs one of them, where they change nothing else"
         )
+
+
+def _answers(function: FunctionCode, tested: cst.If) -> bool:
+    """Whether a function answers what the test asks: `if t > 0: return True`."""
+    ends = small_of(tested.body.body[-1])
+    return isinstance(ends, cst.Return) and source(function, ends.value or ends) in ("True", "False")
 
 
 def _kept_answer(function: FunctionCode, node: cst.CSTNode) -> str:
@@ -343,10 +364,12 @@ def _kept_answer(function: FunctionCode, node: cst.CSTNode) -> str:
 
 def _in_tensors(function: FunctionCode, node: cst.CSTNode) -> str:
     """A test as one tensor, where Python would ask for the truth of several: `a < t < b`, `all(t > 0)`, `n in t`."""
+    from pt2lint.fixes.condition import read_of
+
     if isinstance(node, cst.Comparison):
-        sides = [
-            source(function, side) for side in (node.left, *(one.comparator for one in node.comparisons))
-        ]
+        asked = [node.left, *(one.comparator for one in node.comparisons)]
+        read = [(read_of(side) if isinstance(side, cst.Call) else None) or side for side in asked]
+        sides = [source(function, side) for side in read]
         if isinstance(node.comparisons[0].operator, cst.In | cst.NotIn):
             asks = f"({sides[1]} == {sides[0]}).any()"
             return asks if isinstance(node.comparisons[0].operator, cst.In) else f"~{asks}"

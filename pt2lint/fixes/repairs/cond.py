@@ -281,10 +281,21 @@ def _check_alike(
 ) -> None:
     """Refuse what is known to be of two dtypes, and what the code itself does not know to be of one shape; `before` is
     the name of what a side leaves."""
-    refuse_compared(function, before, *(source(function, one) for one in values))
+    texts = [source(function, one) for one in values]
+    refuse_compared(function, before, *texts)
+    kept = [before] if len(values) == 1 else texts
+    for one in values:
+        if isinstance(one, cst.Subscript) and _cuts(one) and source(function, one.value) in kept:
+            raise Refused(f"`{source(function, one)}` is a part of what the other side gives")
     words = {kind(one) for one in values}
     if len(words) > 1 and all(":" in word for word in words):
         raise Refused("the sides give tensors of two dtypes")
+
+
+def _cuts(node: cst.Subscript) -> bool:
+    """`x[:, 1:]`"""
+    parts = (each.slice for each in node.slice)
+    return any(isinstance(part, cst.Slice) and (part.lower or part.upper) for part in parts)
 
 
 def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:
