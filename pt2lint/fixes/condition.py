@@ -344,11 +344,16 @@ def _one_element(function: FunctionCode, node: cst.BaseExpression, depth: int = 
 
 def any_set(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
     """The `m` of `m.any()` and `torch.any(m)`."""
-    if not isinstance(test, cst.Call) or callee(test) != "any":
+    return reduced(function, test, "any")
+
+
+def reduced(function: FunctionCode, node: cst.BaseExpression, name: str) -> cst.BaseExpression | None:
+    """The `m` of `m.any()` and `torch.any(m)`, where that is the function's name."""
+    if not isinstance(node, cst.Call) or callee(node) != name:
         return None
-    if qualified(function, test.func) == "torch.any" and len(test.args) == 1:
-        return test.args[0].value
-    return test.func.value if isinstance(test.func, cst.Attribute) and not test.args else None
+    if qualified(function, node.func) == f"torch.{name}" and len(node.args) == 1:
+        return node.args[0].value
+    return node.func.value if isinstance(node.func, cst.Attribute) and not node.args else None
 
 
 def _is_bool(node: cst.BaseExpression, kind: Kind) -> bool:

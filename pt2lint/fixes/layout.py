@@ -37,6 +37,8 @@ _OPERATORS = {
 # What a line is broken at, the loosest first.
 _CLAUSE, _COMMA, _CHOICE, _TEXTS, _DOT = 20, 18, 16, 12, 1
 _METHODS = re.compile(r"(?:\.\w+|\(\))+")  # what a call's value is asked for, without an argument
+# What stands around a piece in brackets: an element of a dictionary, a later part of a sum or of a choice, a clause.
+_AROUND = ("{{{}}}", "(_ {})", "(_ if _ {})", "[_ for _ in _ {}]")
 _HEADS = ("return ", "if ", "while ", "elif ", "assert ")
 
 
@@ -53,8 +55,8 @@ class _Part(NamedTuple):
 def broken(line: str, limit: int, step: str) -> list[str]:
     """The line, or the lines it is broken into so that each has at most `limit` characters where that can be.
 
-    `step` is what one level is indented by. A line that is no whole statement stays. A comment at its end stays there,
-    and so does the line where that speaks to a tool about it.
+    `step` is what one level is indented by. A line that is neither a whole statement nor a whole piece of what stands
+    in brackets stays. A comment at its end stays there, and so does the line where that speaks to a tool about it.
     """
     text = line.strip()
     indent = line[: len(line) - len(line.lstrip())]
@@ -62,8 +64,12 @@ def broken(line: str, limit: int, step: str) -> list[str]:
         code, comment = parted
         *more, last = broken(indent + code, limit, step)
         return [line] if not more or speaks_to_tool(comment) else [*more, f"{last}  {comment}"]
-    if len(line) <= limit or not _is_statement(text):
+    if len(line) <= limit:
         return [line]
+    if not _is_statement(text):
+        around = next((one for one in _AROUND if _same(one.format(text), one.format(text))), None)
+        found = _Breaker(limit, step).inside(text, indent) if around else [line]
+        return found if around and _same(around.format("\n".join(found)), around.format(text)) else [line]
     if isinstance(_parsed(text), ast.BoolOp | ast.BinOp | ast.Compare | ast.IfExp):  # brackets are around it
         found = _Breaker(limit, step).inside(text, indent)
         return found if _same("(" + "\n".join(found) + ")", text) else [line]

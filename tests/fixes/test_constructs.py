@@ -351,15 +351,33 @@ ASSIGNMENTS = [
     "if y.sum() > 100:\n        y[y.eq(1)] = 5.0",
     "if x.dim() == 2 and not (y > 0).all():\n        y[y > 1] = 1.0",
     "bad = y.isnan()\n    if bad.any():\n        y = y.masked_fill(bad, 0.0)",
+    "bad = y > 2\n    if bad.sum() > 0:\n        z = torch.where(bad, y + 1, z)\n        y[bad & (x > 1)] = 2.0",
 ]
 
 
 @pytest.mark.parametrize("text", ASSIGNMENTS)
 def test_mask_is_assigned_through(text):
-    source = lines("y = x * 2", text, "return y.sin()")
+    source = lines("y = x * 2", "z = x - 1", text, "return y.sin() + z")
     code = function_code(source)
     fix = shortcut.mask_assignment(code, nodes(code, cst.If)[0])
     prove(source, fix, [[X], [(X * 100).detach()], [POSITIVE]])
+
+
+@pytest.mark.parametrize(
+    ("test", "mask"),
+    [
+        ("m.any()", "m"),
+        ("m.logical_not().any()", "~m"),
+        ("not torch.all(m)", "~m"),
+        ("not (~m).all()", "m"),
+        ("torch.count_nonzero(m) != 0", "m"),
+        ("torch.logical_not(m).any()", "~m & (x > 1)"),
+    ],
+)
+def test_a_mask_that_the_test_asks_is_not_joined_with_it(test, mask):
+    source = lines("m = x > 0", "y = x * 2", f"if {test}:\n        y[{mask}] = 0.0", "return y")
+    code = function_code(source)
+    assert f"    y[{mask}] = 0.0\n" in applied(source, shortcut.mask_assignment(code, nodes(code, cst.If)[0]))
 
 
 @pytest.mark.parametrize(
@@ -372,6 +390,10 @@ def test_mask_is_assigned_through(text):
         "if y.sum() > 0:\n        y[y > 1] = 0.0\n        y = y + 1",
         "if y.sum() > 0:\n        y[0, 1] = 0.0",
         "if (y > 1).any():\n        y = x.masked_fill(y > 1, 0.0)",
+        "if (y > 1).any():\n        y = torch.where(y > 1, x / y, y)",
+        "if (y > 1).any():\n        y = torch.where(y < 1, x, y)",
+        "if (y > 1).any():\n        y = torch.where(y > 1, y, x)",
+        "if (y > 1).any():\n        y[y > 1] = 0.0\n        x[y < 1] = 0.0",
     ],
 )
 def test_mask_assignment_is_refused(text):

@@ -788,6 +788,26 @@ def test_copies_are_refused(call):
     assert isinstance(copying.to_clone(code, calls(code, call.partition("(")[0])), Refusal)
 
 
+@pytest.mark.parametrize(
+    ("note", "tensor"),
+    [
+        ("Values", False),
+        ("np.ndarray | torch.Tensor", False),
+        ("torch.Tensor | None", False),
+        ("torch.Tensor", True),
+        ("'torch.LongTensor'", True),
+        ("jaxtyping.Float[torch.Tensor, 'n']", True),
+    ],
+)
+def test_a_copy_of_what_may_be_an_array_is_left_alone(note, tensor):
+    head = f"{HEAD}import jaxtyping\nimport numpy as np\n\n\ndef f(y: {note}):\n"
+    for text in ("return copy.deepcopy(y)\n", "y = torch.as_tensor(y)\n    return copy.deepcopy(y)\n"):
+        code = function_code(head + "    " + text)
+        node = calls(code, "copy.deepcopy")
+        code.ops = (Op("call copy.deepcopy", *code.range(node), args={0: "tensor"}),)
+        assert isinstance(copying.to_clone(code, node), Fix) == (tensor or "as_tensor" in text)
+
+
 def test_a_copy_that_is_given_attributes_is_no_tensor():
     code = function_code(HEAD + DEF + "y = copy.deepcopy(x)\n    y.dropout = 0\n    return y\n")
     assert isinstance(copying.to_clone(code, calls(code, "copy.deepcopy")), Refusal)

@@ -844,6 +844,11 @@ assert isinstance(getattr(quantizer, "_orig_mod", quantizer), StaticQuantizer | 
 state["model"] = getattr(self.unwrapped_model_of_it, "_orig_mod", self.unwrapped_model_of_it).state_dict()
 return getattr(self.unwrapped_model_of_it, "_orig_mod", self.unwrapped_model_of_it).sizes.copy()
 found = {"some": (first_of_them, second_of_them, third_of_them), "other": (fourth_of_them, fifth_of_them)}
+found = {
+    f"the {first}": safely_divided(rates_of_groups[first_of_them[None]].squeeze(0), rates_of_groups[1]),
+    "some": [first_of_them, second_of_them, third_of_them, fourth_of_them, fifth_of_them],
+    **{key: value.to(device_of_the_rest, dtype=dtype_of_the_rest) for key, value in state.items()},
+}
 """
 
 

@@ -15,10 +15,12 @@ from pt2lint.fixes.rewrite import (
     fix,
     fresh,
     in_parentheses,
+    parameters,
     qualified,
     rewrite,
     source,
     statement_of,
+    uses,
 )
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
@@ -57,6 +59,8 @@ def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     bare = in_parentheses(text)
     deep = name == "copy.deepcopy"
     if word.startswith("tensor"):
+        if _may_be_other(function, value):
+            return Refusal(f"`{text}` is annotated as what may be no tensor")
         new = f"{bare}.detach().clone()" if deep else f"{bare}.detach()"
         says = "Clone the tensor" if deep else "Make another tensor on the same storage"
         says += "; the copy does not require a gradient."
@@ -77,6 +81,32 @@ def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     # Other keys of a dictionary may hold other things, which have no `detach`.
     waits = ("once proven",) if word.startswith("dict") and deep else ()
     return fix(says, rewrite(function, {node: cst.parse_expression(new)}), *waits)
+
+
+def _may_be_other(function: FunctionCode, value: cst.BaseExpression) -> bool:
+    """Whether it is an argument that the function has not bound anew, and whose annotation does not say that it is a
+    tensor and nothing else: an array or None has no `detach`."""
+    owner = enclosing_function(function, value)
+    if not isinstance(value, cst.Name) or owner is None:
+        return False
+    given = next((one for one in parameters(owner) if one.name.value == value.value), None)
+    if given is None or given.annotation is None:
+        return False
+    at = function.range(value)[:2]
+    if any(
+        one.binds and one.name == value.value and function.range(one.node)[:2] < at
+        for one in uses(owner.body)
+    ):
+        return False
+    note = given.annotation.annotation
+    if isinstance(note, cst.SimpleString):
+        note = cst.parse_expression(str(note.evaluated_value))
+    if isinstance(note, cst.Subscript):  # `Float[Tensor, "rows columns"]`
+        shaped = (qualified(function, note.value) or "").startswith(("jaxtyping.", "typing.Annotated"))
+        index = note.slice[0].slice
+        note = index.value if shaped and isinstance(index, cst.Index) else note
+    named = qualified(function, note) or ""
+    return not (named.startswith("torch.") and named.endswith("Tensor"))
 
 
 def _is_given_more(function: FunctionCode, node: cst.Call) -> bool:

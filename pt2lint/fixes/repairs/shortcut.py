@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import libcst as cst
 
 from pt2lint.finding import Fix, Trait
+from pt2lint.fixes.arms import refuse_shared
 from pt2lint.fixes.condition import (
     Condition,
     and_not,
@@ -15,11 +19,13 @@ from pt2lint.fixes.condition import (
     opposite,
     read_condition,
     read_of,
+    reduced,
 )
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import effect, number
+from pt2lint.fixes.purity import costly, effect, number, singular
 from pt2lint.fixes.rewrite import (
     Refusal,
+    Refused,
     Repaired,
     accepted,
     ancestors,
@@ -34,6 +40,7 @@ from pt2lint.fixes.rewrite import (
     replaced,
     rewrite,
     sign_of,
+    small_of,
     source,
     torch_name,
     uses,
@@ -182,14 +189,7 @@ def _sets_none(body: cst.BaseSuite) -> bool:
 
 def _all_set(function: FunctionCode, test: cst.BaseExpression) -> bool:
     """`m.all()`, `torch.all(m == 1)`, `(m == 1).all()`."""
-    if not isinstance(test, cst.Call) or callee(test) != "all":
-        return False
-    if qualified(function, test.func) == "torch.all" and len(test.args) == 1:
-        asked = test.args[0].value
-    elif isinstance(test.func, cst.Attribute) and not test.args:
-        asked = test.func.value
-    else:
-        return False
+    asked = reduced(function, test, "all")
     if isinstance(asked, cst.Comparison):
         only = asked.comparisons[0]
         return (
@@ -276,57 +276,94 @@ _FILLS = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 
 @refusing
 def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = None) -> Repaired:
-    """`if bad.any(): x[bad] = 0` as `x[bad] = 0`, and `if test: x[mask] = 0` as
-    `x[mask & test] = 0`; so too of `x = x.masked_fill(bad, 0)`.
+    """`if bad.any(): x[bad] = 0` as `x[bad] = 0`, and `if test: x[mask] = 0` as `x[mask & test] = 0`; so too of
+    `x = x.masked_fill(bad, 0)`, and, where the test asks whether the mask sets anything, of
+    `x = torch.where(bad, y, x)` and of several of these.
 
-    Refused where there is an `else`, the body does more, the value is not a number, or the test may have more
-    than one element. Unsafe: the mask must be a tensor of bools; the tensor is written to also where nothing
-    is, which autograd may not like of a leaf.
+    Refused where there is an `else`, the body does more, what is assigned through a mask is not a number, or the test
+    may have more than one element. Unsafe: the mask must be a tensor of bools; the tensor is written to also where
+    nothing is, which autograd may not like of a leaf.
     """
     kind = kind or guess(function)
     if node.orelse is not None or block_of(function, node) is None:
         return Refusal("the test has another side")
-    only, small = node.body.body[0], only_of(node.body)
-    if not isinstance(only, cst.SimpleStatementLine) or small is None:
-        return Refusal("the body does more than one thing")
-    written = _written_through(small)
-    if written is None:
-        return Refusal("the body is no assignment through a mask")
-    place, mask, value = written
-    plain = number(value) is not None or kind(value) in ("int", "float", "bool")
-    if not (plain or source(function, value) == 'float("-inf")'):
-        return Refusal("the body is no assignment of a number through a mask")
-    if effect(mask) or effect(place):
-        return Refusal("the mask has an effect")
-    if kind(mask) != "tensor:bool" and not gives_bools(mask):
-        return Refusal("the index is not known to be a mask")
+    body = list(node.body.body)
+    written = [_Written.read(function, kind, one) for one in body]
     condition = read_condition(function, node.test, kind)
-    m = source(function, mask)
-    imports = list(condition.imports)
-    if _asks_the_mask(function, condition, m):
-        text = m
-    else:
+    if not all(_asks_the_mask(function, condition, one) for one in written):
+        if len(body) > 1 or written[0].selected:
+            return Refusal("the test does not ask whether the mask sets anything")
         asked = [one for one in _tests(node.test) if source(function, one) not in condition.static]
         if not all(is_scalar(function, one) for one in asked):
             return Refusal("the test may have more than one element")
-        holds = condition.text
-        if condition.negated:
-            holds = opposite(holds)
-        text = joined([m, holds], "&")
-    made = replaced(only, {mask: cst.parse_expression(text)})
-    assert isinstance(made, cst.SimpleStatementLine)
+        holds = opposite(condition.text) if condition.negated else condition.text
+        mask = written[0].mask
+        text = joined([source(function, mask), holds], "&")
+        body = [replaced(body[0], {mask: cst.parse_expression(text)})]
+    new: cst.CSTNode | list[cst.CSTNode]
     if condition.static:
         test = cst.parse_expression(" and ".join(condition.static))
-        body_new = node.body.with_changes(body=[made])
-        new: cst.CSTNode = node.with_changes(test=test, body=body_new)
+        new = node.with_changes(test=test, body=node.body.with_changes(body=body))
     else:
-        new = made.with_changes(leading_lines=(*node.leading_lines, *only.leading_lines))
-    edits = (*dict.fromkeys(imports), *rewrite(function, {node: new}))
+        first: Any = body[0]
+        above = (*node.leading_lines, *first.leading_lines)
+        new = [first.with_changes(leading_lines=above), *body[1:]]
+    edits = (*dict.fromkeys(condition.imports), *rewrite(function, {node: new}))
     return fix(
         "Assign through the mask without asking first: where nothing is set, nothing is written. It assumes that the "
         "mask is a tensor of bools.",
         edits,
     )
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What an assignment writes through: the mask, or where it is not set (`kept`). `selected`: by `torch.where`."""
+
+    mask: cst.BaseExpression
+    kept: bool = False
+    selected: bool = False
+
+    @classmethod
+    def read(cls, function: FunctionCode, kind: Kind, statement: cst.CSTNode) -> _Written:
+        """Of `x[mask] = 0`, `x = x.masked_fill(mask, 0)` and `x = torch.where(mask, y, x)`; else Refused."""
+        small = small_of(statement)
+        if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+            raise Refused("the body does something else than assign through a mask")
+        target, value = small.targets[0].target, small.value
+        if isinstance(target, cst.Name) and (found := cls._of_where(function, kind, target, value)):
+            refuse_shared(function, target.value, [statement], kept=True)
+            return found
+        written = _written_through(small)
+        if written is None:
+            raise Refused("the body is no assignment through a mask")
+        place, mask, filled = written
+        plain = number(filled) is not None or kind(filled) in ("int", "float", "bool")
+        known = qualified(function, filled) in ("torch.nan", "torch.inf", "math.nan", "math.inf")
+        if not (plain or known or source(function, filled) == 'float("-inf")'):
+            raise Refused("the body is no assignment of a number through a mask")
+        if effect(mask) or effect(place):
+            raise Refused("the mask has an effect")
+        if kind(mask) != "tensor:bool" and not gives_bools(mask):
+            raise Refused("the index is not known to be a mask")
+        return cls(mask)
+
+    @classmethod
+    def _of_where(
+        cls, function: FunctionCode, kind: Kind, target: cst.Name, value: cst.BaseExpression
+    ) -> _Written | None:
+        """What is selected elsewhere is cheap, and its gradient finite: it is computed also where nothing is set."""
+        if not isinstance(value, cst.Call) or qualified(function, value.func) != "torch.where":
+            return None
+        if len(value.args) != 3 or any(arg.keyword or arg.star for arg in value.args):
+            return None
+        mask, *sides = (arg.value for arg in value.args)
+        others = [one for one in sides if not one.deep_equals(target)]
+        if len(others) != 1 or effect(mask):
+            return None
+        if effect(others[0]) or costly(function, others[0], kind) or singular(others[0], products=False):
+            return None
+        return cls(mask, others[0] is sides[1], True)
 
 
 def _written_through(
@@ -347,14 +384,51 @@ def _written_through(
     return target, value.args[0].value, value.args[1].value
 
 
-def _asks_the_mask(function: FunctionCode, condition: Condition, mask: str) -> bool:
-    """Whether the test is whether the mask sets anything: `m.any()` for `m`, `not m.all()` for `~m`."""
-    name, _ = torch_name(function, "torch.all" if condition.negated else "torch.any")
-    asked = bare(mask.removeprefix("~")) if condition.negated else mask
-    if condition.negated and not mask.startswith("~"):
+def _asks_the_mask(function: FunctionCode, condition: Condition, written: _Written) -> bool:
+    """Whether the test is whether the mask, or a part of what it is made of by `&`, sets anything: `m.any()` for `m`,
+    `not m.all()` for `~m`."""
+    test = cst.parse_expression(condition.text)
+    if condition.negated:
+        asked, turned = reduced(function, test, "all"), True
+    else:
+        asked, turned = any_set(function, test) or _counted(function, test), False
+    if asked is None:
         return False
-    last = name.rpartition(".")[2]
-    return condition.text in (f"{asked}.{last}()", f"({asked}).{last}()", f"{name}({asked})")
+    text, opposed = _positive(function, asked)
+    sought = (text, opposed != turned)
+    mine, kept = _positive(function, written.mask)
+    if (mine, kept != written.kept) == sought:
+        return True
+    return not written.kept and any(_positive(function, one) == sought for one in _joined(written.mask))
+
+
+def _counted(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The `m` of `m.sum() > 0` and `m.sum() != 0`."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    (only,) = test.comparisons
+    if not isinstance(only.operator, cst.GreaterThan | cst.NotEqual) or number(only.comparator) != 0:
+        return None
+    return reduced(function, test.left, "sum") or reduced(function, test.left, "count_nonzero")
+
+
+def _positive(function: FunctionCode, mask: cst.BaseExpression) -> tuple[str, bool]:
+    """The mask without what turns it round (`~m`, `m.logical_not()`), and whether that does."""
+    if isinstance(mask, cst.UnaryOperation) and isinstance(mask.operator, cst.BitInvert):
+        inner: cst.BaseExpression | None = mask.expression
+    else:
+        inner = reduced(function, mask, "logical_not")
+    if inner is None:
+        return bare(source(function, mask)), False
+    text, turned = _positive(function, inner)
+    return text, not turned
+
+
+def _joined(mask: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """`a`, `b` and `c` of `a & b & c`."""
+    if isinstance(mask, cst.BinaryOperation) and isinstance(mask.operator, cst.BitAnd):
+        return [*_joined(mask.left), *_joined(mask.right)]
+    return [mask]
 
 
 def _tests(test: cst.BaseExpression) -> list[cst.BaseExpression]:
