@@ -23,7 +23,7 @@ from pt2lint.rule.written import Written
 
 # What tools read at the line that they report of.
 _MARK = re.compile(
-    r"#\s*(type:|noqa|pragma|pylint:|pyright:|pyre-|mypy:|fmt:\s*skip|nosec|ruff:|isort:|pt2lint:|yapf:|codespell:|lint)",
+    r"#\s*(type:|noqa|pragma|pylint:|pyright:|pyre-|pyrefly:|ty:|mypy:|fmt:\s*skip|nosec|ruff:|isort:|pt2lint:|yapf:|codespell:|lint)",
     re.IGNORECASE,
 )
 _TYPE = re.compile(r"#\s*type:")  # mypy wants it to be the first
@@ -43,6 +43,21 @@ class Comment:
 def speaks_to_tool(comment: str) -> bool:
     """Whether a tool reads the comment at the line that it reports of."""
     return _MARK.match(comment) is not None
+
+
+# On a line of its own it speaks of the next one.
+_OF_NEXT = re.compile(r"#\s*(type:\s*ignore|pyre-|pyrefly:|ty:|pylint:\s*disable-next)", re.IGNORECASE)
+
+
+def of_next_line(above: Sequence[cst.EmptyLine]) -> tuple[Sequence[cst.EmptyLine], Sequence[cst.EmptyLine]]:
+    """The lines above a statement, parted before the first of those right above it that speaks to a tool of it."""
+    at = len(above)
+    for line in range(len(above) - 1, -1, -1):
+        comment = above[line].comment
+        if comment is None:
+            break
+        at = line if _OF_NEXT.match(comment.value) else at
+    return above[:at], above[at:]
 
 
 @lru_cache(maxsize=16)  # several fixes of one function are looked at one after the other

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from pt2lint.rule.tree import children
+from pt2lint.rule.tree import children, walk
 
 if TYPE_CHECKING:
     from pt2lint.fixes.rewrite import New
@@ -97,8 +97,10 @@ _HOLD_BLOCKS = (
 
 
 def _below(original: cst.CSTNode, new: cst.CSTNode) -> cst.CSTNode:
-    """The new node under the comments and blank lines that stood above the original, unless it has its own."""
+    """The new node under the comments and blank lines that stood above the original, unless it has its own, or they
+    stand in it."""
     above = getattr(original, "leading_lines", ())
     if above and new is not original and hasattr(new, "leading_lines") and not new.leading_lines:
-        return new.with_changes(leading_lines=above)
+        if not any(getattr(one, "leading_lines", ()) == above for one in walk(new)):
+            return new.with_changes(leading_lines=above)
     return new

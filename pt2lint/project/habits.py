@@ -15,6 +15,7 @@ _RUFF_AND_BLACK: dict[str, list[tuple[str, ...]]] = {
     ".ruff.toml": [("line-length",)],
     "pyproject.toml": [("tool", "ruff", "line-length"), ("tool", "black", "line-length")],
 }
+_WIDEST = 120
 _FLAKE8 = ("setup.cfg", ".flake8", "tox.ini")
 _FILES = {*_REQUIREMENTS, *_RUFF_AND_BLACK, *_FLAKE8}
 
@@ -112,7 +113,9 @@ def _ini(text: str) -> int | None:
         parser.read_string(text)
         for key in ("max-line-length", "max_line_length"):
             if parser.has_option("flake8", key):
-                return parser.getint("flake8", key)
+                told = parser.getint("flake8", key)
+                # A larger one only turns the check off: flake8 breaks no line.
+                return told if told <= _WIDEST else None
     except (configparser.Error, ValueError):
         pass
     return None

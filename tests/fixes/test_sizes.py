@@ -57,6 +57,11 @@ def test_other_lists_are_left(old, new):
 
 @pytest.mark.parametrize("size", ["-1", "(-1  # the rest\n    )", "*x.shape[1:]"])
 def test_a_size_is_left_to_torch_once(size):
-    text = f"    return x.view(n[0] * 1, {size})\n"
-    code = function_code(HEAD + text)
+    for sizes in (f"n[0] * 1, {size}", f"({size}, n[0] * 1)"):
+        code = function_code(HEAD + f"    return x.view({sizes})\n")
+        assert isinstance(inferred(code, calls(code, "x.view"), guess(code)), Refusal)
+
+
+def test_a_size_among_starred_ones_stays():
+    code = function_code(HEAD + "    return x.view((2, *n))\n")
     assert isinstance(inferred(code, calls(code, "x.view"), guess(code)), Refusal)

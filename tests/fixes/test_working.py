@@ -1694,3 +1694,48 @@ def test_lightning_logs_tensors(base: str, method: str, before: str, after: str,
     new = fixed(tmp_path, LOGGED.format(base=base, method=method, log=before))
     assert after in new
     assert ("capture_scalar_outputs" in new) == (base == "nn.Module")
+
+
+SPOKEN = """import warnings
+
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    # Sorted.
+    # pyrefly: ignore [bad-argument-type]
+    if not (x == 1).all():
+        raise ValueError("no")
+    y = x + 1
+    # pyre-ignore[6]: it is one
+    # really
+    assert (y == 2).all(), f"no {x}"
+    y = y * 2
+    # pylint: disable-next=E1
+    warnings.warn("this")
+    return y
+"""
+SPOKEN_AFTER = """    # Sorted.
+    if torch.compiler.is_compiling():
+        torch._assert_async((x == 1).all(), "no")
+    # pyrefly: ignore [bad-argument-type]
+    elif not (x == 1).all():
+        raise ValueError("no")
+    y = x + 1
+    if torch.compiler.is_compiling():
+        torch._assert_async((y == 2).all(), "(y == 2).all()")
+    else:
+        # pyre-ignore[6]: it is one
+        # really
+        assert (y == 2).all(), f"no {x}"
+    y = y * 2
+    if not torch.compiler.is_compiling():
+        # pylint: disable-next=E1
+        warnings.warn("this")
+    return y
+"""
+
+
+def test_a_comment_that_speaks_to_a_tool_of_the_next_line_stays_above_that(tmp_path: Path) -> None:
+    assert fixed(tmp_path, SPOKEN).partition("Tensor):\n")[2] == SPOKEN_AFTER

@@ -4153,3 +4153,13 @@ def test_a_number_that_is_kept_or_shown_stays_one(reads: str, fixed: bool, tmp_p
     )
     (finding,) = (f for f in lint([str(path)], Settings(pedantic=True)).findings if f.code == "PTR218")
     assert bool(finding.fixes) is fixed
+
+
+def test_a_number_that_is_counted_in_a_global_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import torch\n\ncalls = {'n': 0}\n\n@torch.compile\n"
+        "def f(x):\n    calls['n'] += 1\n    return x\n\nf(torch.ones(1))\n"
+    )
+    (finding,) = (f for f in lint([str(path)], Settings(pedantic=True)).findings if f.code == "PTR218")
+    assert not any(one.edits for one in finding.fixes)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Trait
+from pt2lint.fixes.comments import of_next_line
 from pt2lint.fixes.condition import and_not, conjuncts, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess, told, words
@@ -128,7 +129,9 @@ def raise_to_assert(
     kept: cst.If | None = None
     for one in reversed(run):
         said = [above for above in one.leading_lines if above.comment is not None]
-        kept = one.with_changes(orelse=kept, leading_lines=said if one is not run[0] else ())
+        kept = one.with_changes(
+            orelse=kept, leading_lines=said if one is not run[0] else of_next_line(said)[1]
+        )
     assert kept is not None
     lines = [text for check in checks for text in check.lines]
     both, compiling = _where_compiled(function, lines, run[0], kept)
@@ -246,7 +249,8 @@ def _where_compiled(
     compiling, imports = torch_name(function, "torch.compiler.is_compiling")
     indent = function.module.default_indent
     (made,) = statements(function, [f"if {compiling}():", *(indent + flat(one) for one in lines)])
-    return made.with_changes(leading_lines=like.leading_lines, orelse=orelse), imports
+    above = of_next_line(like.leading_lines)[0]
+    return made.with_changes(leading_lines=above, orelse=orelse), imports
 
 
 @refusing
@@ -272,8 +276,9 @@ def raise_in_eager(function: FunctionCode, node: cst.If) -> Repaired:
     name, imports = torch_name(function, "torch.compiler.is_compiling")
     new: dict[cst.CSTNode, New] = {node.test: and_not(function, node.test, f"{name}()", first=True)}
     if len(run) > 1:
-        body = cst.IndentedBlock([run[0].with_changes(leading_lines=()), *run[1:]])
-        guard = cst.If(cst.parse_expression(f"not {name}()"), body, leading_lines=run[0].leading_lines)
+        above, said = of_next_line(run[0].leading_lines)
+        body = cst.IndentedBlock([run[0].with_changes(leading_lines=said), *run[1:]])
+        guard = cst.If(cst.parse_expression(f"not {name}()"), body, leading_lines=above)
         new = {run[0]: guard, **dict.fromkeys(run[1:])}
     return fix(
         "check in eager mode alone, which raises the same error. Compiled code goes without the check.",
@@ -733,7 +738,8 @@ def _asserts_in_eager(function: FunctionCode, node: cst.Assert, kind: Kind) -> R
     if isinstance(made, Refusal):
         return made
     run, calls = _in_a_row(function, statement, made, lambda one: _in_compiled(function, one, kind))
-    kept = cst.Else(cst.IndentedBlock([run[0].with_changes(leading_lines=()), *run[1:]]))
+    said = of_next_line(run[0].leading_lines)[1]
+    kept = cst.Else(cst.IndentedBlock([run[0].with_changes(leading_lines=said), *run[1:]]))
     both, compiling = _where_compiled(function, [text for text, _ in calls], run[0], kept)
     imports = dict.fromkeys(edit for _, edits in calls for edit in edits) | dict.fromkeys(compiling)
     doubt, waits = max(_doubt(function, cst.ensure_type(one.body[0], cst.Assert).test) for one in run)

@@ -14,10 +14,12 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    binds,
     enclosing_function,
     fix,
     fresh,
     imported_as,
+    parameters,
     rewrite,
     source,
     statement_of,
@@ -161,7 +163,8 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
     """`state["step"] = 0` as `state["step"] = torch.tensor(0.0)`, where the number starts.
 
     Refused where the function tests it or counts to it: a tensor there ends the graph. So it is where the file keeps or
-    shows the number: a tensor that is added to in place is the same one everywhere, and prints as one.
+    shows the number: a tensor that is added to in place is the same one everywhere, and prints as one; and where it is
+    in a global, from which others take it.
     """
     torch = imported_as(function, "torch")
     owner = enclosing_function(function, node)
@@ -180,6 +183,9 @@ def _as_tensor(function: FunctionCode, node: cst.CSTNode, made: str) -> Repaired
     if not all(map(_is_arithmetic, _reads_of(file_of(function).tree, same))):
         return Refusal("the number is kept elsewhere, or shown")
     line, column, end = map(int, made.split())
+    own = {*binds(owner.body), *(one.name.value for one in parameters(owner))}
+    if isinstance(node.value, cst.Name) and node.value.value not in own:
+        return Refusal("it is kept in a global, which others read and set back as numbers")
     number = function.source.split("\n")[line - 1][column - 1 : end - 1]
     edit = Edit(function.path, line, column, line, end, f"{torch}.tensor({float(number)})")
     return fix(

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.comments import of_next_line
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import SAME, TO_BOOL, TO_FLOAT, TO_INT, Kind, guess, words
@@ -581,9 +582,10 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
             Edit(function.path, line, column, line, column + len("else"), f"elif not {name}()"),
         ]
     else:
-        body = cst.IndentedBlock([first.with_changes(leading_lines=()), *more])
+        above, said = of_next_line(first.leading_lines)
+        body = cst.IndentedBlock([first.with_changes(leading_lines=said), *more])
         test = cst.parse_expression(f"not {name}()")
-        new[first] = cst.If(test=test, body=body, leading_lines=first.leading_lines)
+        new[first] = cst.If(test=test, body=body, leading_lines=above)
     return fix(
         "leave the call to eager mode. Compiled code goes without it, and the compiler no longer "
         "sees the code that runs in eager mode.",

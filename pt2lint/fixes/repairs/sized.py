@@ -52,13 +52,15 @@ def inferred(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
         return Refusal("the sizes do not stand one by one")
     sizes = [a.value for a in given]
     if len(sizes) == 1 and isinstance(sizes[0], cst.Tuple | cst.List):
+        if any(isinstance(e, cst.StarredElement) for e in sizes[0].elements):
+            return Refusal("the sizes do not stand one by one")
         sizes = [e.value for e in sizes[0].elements]
     known = [s for s in sizes if not kind(s).startswith("tensor")]
     asked = [s for s in sizes if kind(s).startswith("tensor")]
     if len(asked) != 1 or effect(asked[0]):
         return Refusal("not one size is a tensor")
     # A minus alone, in whatever brackets and beside whatever comments: no size is less than -1.
-    if any(isinstance(s, cst.UnaryOperation | cst.StarredElement) for s in known):
+    if any(isinstance(s, cst.UnaryOperation) for s in known):
         return Refusal("another size is left to torch already")
     return fix(
         f"Let torch find the size: only one fits. Assumes that `{source(function, asked[0])}` is that size, and that "
