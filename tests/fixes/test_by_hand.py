@@ -305,6 +305,28 @@ CASES = {
         ],
         "Keep the tensor there, `y.detach()`, and",
     ),
+    "sizes of the rows of an argument": (
+        [
+            "found = []",
+            "for t, h in lengths:",
+            "    found.append(torch.arange(h))",
+            "return self.layer(x), found",
+        ],
+        "Pass the numbers in: `lengths.tolist()` before the compiled code runs, where `lengths` comes from,",
+    ),
+    "sizes of the rows of what a layer gives": (
+        ["found = []", "for t, h in self.layer(x):", "    found.append(torch.arange(h))", "return found"],
+        "Take a number that is known:",
+    ),
+    "sizes that each turn looks up": (
+        [
+            "found = []",
+            "for i in range(x.shape[0]):",
+            "    found.append(torch.arange(lengths[i]))",
+            "return found, x.relu()",
+        ],
+        "Take a number that is known:",
+    ),
     "the bounds of crops": (
         [
             "rows, y = [], self.layer(x)",

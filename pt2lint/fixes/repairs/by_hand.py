@@ -21,6 +21,7 @@ from pt2lint.fixes.repairs import known_mask, selected_rows
 from pt2lint.fixes.rewrite import (
     cut,
     enclosing_function,
+    in_parentheses,
     name_in,
     parameters,
     qualified,
@@ -627,11 +628,31 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif _counts_each(function, node):
         yield told(_ALL_AT_ONCE)
+    elif rows := _rows_before(function, node):
+        yield told(
+            f"Pass the numbers in: {rows}, is a list that Dynamo knows; other numbers are compiled once more"
+        )
     elif isinstance(node, cst.Call) and not isinstance(function.parent(node), cst.Index):
         yield told(
             "Take a number that is known: a bound from a shape, the configuration or an argument, with a mask for what "
             "is too much"
         )
+
+
+def _rows_before(function: FunctionCode, node: cst.CSTNode) -> str:
+    """What gives the rows of a tensor as Python's numbers, over which a loop goes that is given it: `for t, h, w in
+    sizes:`; "" where that is made of more than arguments."""
+    loop = _turns_by(function, node)
+    if loop is not None and isinstance(loop.iter, cst.Call) and isinstance(loop.iter.func, cst.Name):
+        return ""  # `range(x.shape[0])`
+    if loop is None or not kind_told(function, loop.iter).startswith("tensor"):
+        return ""
+    given = sorted(_arguments(function, loop.iter, STEPS))
+    if not given:
+        return ""
+    of, come = " and ".join(f"`{name}`" for name in given), "comes" if len(given) == 1 else "come"
+    rows = in_parentheses(_short(function, loop.iter))
+    return f"`{rows}.tolist()` before the compiled code runs, where {of} {come} from"
 
 
 def _repeats_for_tensor(function: FunctionCode, node: cst.CSTNode) -> bool:
