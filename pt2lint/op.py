@@ -150,6 +150,8 @@ Names of operations:
 - `foreign name`    a name from `named_parameters()` of a module that torch.compile wrapped is looked up among names
                     from one that it did not, or among texts; or the other way about; details: "wrapped" ("left",
                     "right")
+- `cut name`        the prefix of a compiled module is taken off a name, and more or less than that; details: "how"
+                    ("letters", "dots")
 - `names of given`  names of a module that a function is given are compared with others; details: "name", "outcome",
                     and "compiles": "yes" where the file wraps modules by torch.compile itself
 - `type of given`   a module that a function is given is refused for its class; details: "name", "compiles",

@@ -91,7 +91,7 @@ LIBRARY = Library(
     modules={MODEL: f"instance {OUTPUT}"},
     roles={
         "base of hooks": ("diffusers.hooks.ModelHook", "diffusers.hooks.hooks.ModelHook"),
-        "class of models": ("*ModelMixin",),
+        "class of models": ("*ModelMixin", "diffusers.*Model", "diffusers.*AutoencoderKL"),
         "makes one of its class": ("*ModelMixin.from_config", "*ConfigMixin.from_config"),
     },
     breaks={f"diffusers.{name}.step": STEP for name in STEPPING},

@@ -33,7 +33,9 @@ class PrefixedNames(Rule):
     and strings by the name of a parameter with a default or of a constant.
 
     A function that is given a module may be given a compiled one. Where its file compiles modules itself, a test of
-    their names is reported; elsewhere it is a note. A file that mentions `_orig_mod` knows of it.
+    their names is reported; elsewhere it is a note. A file that mentions `_orig_mod` knows of it. Reported there is
+    what takes the prefix off and takes more, or less: `name.lstrip("_orig_mod.")` takes off any of these letters, so
+    that of `_orig_mod.model.head` `el.head` is left; `name.replace("_orig_mod", "")` leaves `.model.head`.
 
     ## Example
     ```python
@@ -88,12 +90,12 @@ class PrefixedNames(Rule):
 
     code = "PTS317"
     name = "prefixed-names"
-    ops = ("attribute of compiled", "foreign name", "names of given")
+    ops = ("attribute of compiled", "foreign name", "names of given", "cut name")
     anywhere = True
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name in ("foreign name", "names of given"):
+        if op.name in ("foreign name", "names of given", "cut name"):
             return True
         name = op.detail("name").removeprefix("constant ").strip("'")
         return (
@@ -122,6 +124,9 @@ class PrefixedNames(Rule):
             return
         if op.name == "names of given":
             self.given(node, op)
+            return
+        if op.name == "cut name":
+            self.cut(node, op)
             return
         call = self.function.parent(node)
         if not isinstance(node, cst.Attribute) or not isinstance(call, cst.Call) or call.func is not node:
@@ -156,6 +161,27 @@ class PrefixedNames(Rule):
                     fixes=ask_original(self, node, op, ORIGINAL),
                 )
                 return
+
+    def cut(self, node: cst.CSTNode, op: Op) -> None:
+        """`name.lstrip("_orig_mod.")`, `name.replace("_orig_mod", "")`."""
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            return
+        says, method = "leaves a dot of the prefix: `_orig_mod.head` becomes `.head`", "replace"
+        given = ['"_orig_mod."', '""']
+        if op.detail("how") == "letters":
+            says = "takes all of these letters off the front, not the prefix: `_orig_mod.model.head` becomes `el.head`"
+            method, given = "removeprefix", given[:1]
+        plain = node.with_changes(
+            func=node.func.with_changes(attr=cst.Name(method)),
+            args=[cst.Arg(cst.SimpleString(one)) for one in given],
+        )
+        edits = rewrite(self.function, {node: plain})
+        self.report(
+            node,
+            op,
+            f"{self.quote(node)} {says}",
+            fixes=[self.fix("Take off the prefix, with its dot.", *edits)],
+        )
 
     def goes_down(self, call: cst.Call) -> bool:
         """`def walk(module): for child in module.children(): walk(child)` comes to the original's own parts as well."""

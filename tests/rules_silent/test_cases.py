@@ -16,6 +16,46 @@ from tests.rules_recompile.blocks import codes, marked
 from tests.rules_recompile.running import outcome
 
 CASES = {
+    "a prefix that is taken off letter by letter, or without its dot": """
+import torch
+
+def load(model, path):
+    state = {k.lstrip("_orig_mod."): v for k, v in torch.load(path).items()}  # PTS317
+    model.load_state_dict(state)
+
+def cut(state):
+    return {k.replace("_orig_mod", ""): v for k, v in state.items()}  # PTS317
+
+class Saver:
+    def cut(self, state):
+        return {k.replace("._orig_mod", "."): v for k, v in state.items()}  # PTS317
+
+state = {k.strip('_orig_mod'): 0 for k in torch.load("a.pt")}  # PTS317
+""",
+    "a prefix that is taken off whole": """
+import torch
+
+def clean(name):
+    return name.replace("_orig_mod", "").lstrip(".")
+
+def cut(state):
+    return {k.replace("._orig_mod", "").removeprefix("_orig_mod."): v for k, v in state.items()}
+
+def twice(state):
+    state = {k.replace("_orig_mod.", ""): v for k, v in state.items()}
+    return {k.replace("_orig_mod", "").split(".")[0]: v for k, v in state.items()}
+""",
+    "the class of a library's model": """
+import torch
+from diffusers import UNet2DConditionModel
+from diffusers.models import AutoencoderKL
+
+def dummy(backbone, vae):
+    assert isinstance(backbone, UNet2DConditionModel)  # PTS304
+    assert isinstance(vae, AutoencoderKL)  # PTS304
+    backbone.eval()
+    vae.eval()
+""",
     "a budget under which a dropout is drawn again": """
 import torch
 from torch._functorch import config

@@ -18,6 +18,7 @@ from pt2lint.static.observers.callers_loops import CallersLoops
 from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
 from pt2lint.static.observers.compiled_classes import CompiledClasses
+from pt2lint.static.observers.cut_names import CutNames
 from pt2lint.static.observers.deciding_numbers import DecidingNumbers
 from pt2lint.static.observers.early_questions import EarlyQuestions
 from pt2lint.static.observers.fixed_sizes import FixedSizes
@@ -53,6 +54,7 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     CompiledCalls,
     GivenOptions,
     CompiledClasses,
+    CutNames,
     ChangingState,
     Misuse,
     CachedFunctions,
