@@ -686,6 +686,12 @@ def source(function: FunctionCode, node: cst.CSTNode) -> str:
     return _one_line(text) if "\n" in text and isinstance(node, cst.BaseExpression) else text
 
 
+def breaking(function: FunctionCode, *nodes: cst.CSTNode) -> cst.BaseExpression | None:
+    """The first expression at or below the nodes that breaks the graph."""
+    parts = (part for node in nodes for part in walk(node) if isinstance(part, cst.BaseExpression))
+    return next((part for part in parts if function.range(part) in function.breaks), None)
+
+
 def sign_of(function: FunctionCode, operator: cst.CSTNode) -> str:
     """An operator without what stands around it, a line end among others."""
     return " ".join(re.sub(r"#.*|\\", "", function.module.code_for_node(operator)).split())

@@ -30,6 +30,7 @@ from pt2lint.fixes.rewrite import (
     assigned,
     binds,
     bound_before,
+    breaking,
     enclosing_function,
     fix,
     fresh,
@@ -86,15 +87,6 @@ _UNKNOWN = " Whether torch can capture both sides whole, reading does not tell."
 _NAN_OFF = " The test keeps NaN away from what learns, and that gradient may be NaN."
 
 
-def _break_in(function: FunctionCode, *sides: cst.CSTNode) -> str | None:
-    """The code on a side that breaks the graph: torch.cond takes none, in eager mode neither."""
-    for side in sides:
-        for node in walk(side):
-            if isinstance(node, cst.BaseExpression) and function.range(node) in function.breaks:
-                return source(function, node)
-    return None
-
-
 _SUPER = "`super()` works in a method itself, not in a function within it"
 
 
@@ -137,9 +129,9 @@ def _unsure(
     drawn = draws(function, *then, *orelse)
     if drawn:
         raise Refused(_DRAWS)
-    inside = _break_in(function, *then, *orelse)
-    if inside is not None:
-        raise Refused(f"a side breaks the graph itself: `{inside}`")
+    inside = breaking(function, *then, *orelse)
+    if inside is not None:  # torch.cond takes none, in eager mode neither
+        raise Refused(f"a side breaks the graph itself: `{source(function, inside)}`")
     if drawn is None:
         return _MAY_DRAW + _UNKNOWN
     if _may_overlap(function, then, orelse):

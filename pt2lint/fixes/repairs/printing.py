@@ -30,6 +30,7 @@ from pt2lint.fixes.rewrite import (
     assigned,
     binds,
     block_of,
+    breaking,
     enclosing_function,
     fix,
     import_edit,
@@ -136,7 +137,7 @@ def _number_decides(function: FunctionCode, node: cst.Call) -> bool:
     left_out = _left_out_together(function, _alone(function, statement)) if asked else []
     for one in walk(owner.body) if asked else ():
         kept = assigned(one) if isinstance(one, cst.SimpleStatementLine) else None
-        if kept is not None and kept[0] in asked and one not in left_out and _breaks(function, kept[1]):
+        if kept is not None and kept[0] in asked and one not in left_out and breaking(function, kept[1]):
             return True
     return False
 
@@ -494,20 +495,15 @@ def _span(function: FunctionCode, beside: Sequence[cst.CSTNode], at: int) -> tup
             kept = assigned(beside[here])
             if kept is None or not _is_number_for(function, *kept, beside[here:end]):
                 break
-            if not _breaks(function, kept[1]):
+            if breaking(function, kept[1]) is None:
                 continue  # which goes along where something before it does
         begin = here
     return begin, end
 
 
-def _breaks(function: FunctionCode, node: cst.CSTNode) -> bool:
-    parts = (part for part in walk(node) if isinstance(part, cst.BaseExpression))
-    return any(function.range(part) in function.breaks for part in parts)
-
-
 def _writes_only(function: FunctionCode, statement: cst.CSTNode) -> bool:
     """Whether a statement does nothing but write messages, under a test or not, and breaks the graph by it."""
-    if not _breaks(function, statement):
+    if breaking(function, statement) is None:
         return False
     if not isinstance(statement, cst.If):
         return says(function, statement)
@@ -571,10 +567,12 @@ def only_in_eager(function: FunctionCode, node: cst.Call) -> Repaired:
     otherwise = function.parent(around) if isinstance(around, cst.IndentedBlock) else None
     whole = isinstance(around, cst.IndentedBlock) and [first, *more] == [*around.body]
     if isinstance(first, cst.If) and not more:
-        new[first.test] = and_not(function, first.test, f"{name}()", _breaks(function, first.test))
+        new[first.test] = and_not(
+            function, first.test, f"{name}()", breaking(function, first.test) is not None
+        )
     elif whole and isinstance(otherwise, cst.If) and otherwise.orelse is None:
         test = otherwise.test
-        new = {test: and_not(function, test, f"{name}()", _breaks(function, test))}
+        new = {test: and_not(function, test, f"{name}()", breaking(function, test) is not None)}
     elif whole and isinstance(otherwise, cst.Else) and isinstance(function.parent(otherwise), cst.If):
         line, column, _, _ = function.range(otherwise)
         edits = [
