@@ -115,7 +115,7 @@ def _covered(
         leader = next(more, None)
         if leader is not None and id(leader) not in under:
             under[id(finding)] = leader
-    under.update(_steered([(at, finding) for at, finding in leaders if id(finding) not in under]))
+    under.update(_steered(leaders, under))
     for name, leader in under.items():
         while id(leader) in under:
             leader = under[id(leader)]
@@ -123,19 +123,27 @@ def _covered(
     return under
 
 
-def _steered(alone: Sequence[tuple[Where, Finding]]) -> Iterator[tuple[int, Finding]]:
+def _steered(
+    candidates: Sequence[tuple[Where, Finding]], under: Mapping[int, Finding]
+) -> list[tuple[int, Finding]]:
     """The ids of breaks in a function that values steer, at three places or more and for which nothing is ready to be
-    written, and the first of them: it needs another algorithm, or to stay outside of the graph as a whole."""
+    written, and the first of them: it needs another algorithm, or to stay outside of the graph as a whole. What others
+    tell makes places, too."""
     steered: dict[tuple[int, int, str], list[Finding]] = {}
-    for at, finding in alone:
+    places: dict[tuple[int, int, str], set[int]] = {}
+    for at, finding in candidates:
         told = finding.severity != "note" and not is_ready(finding)
         if at.function[2] and finding.code in (*VALUES, *ROWS) and told:
-            steered.setdefault(at.function, []).append(finding)
-    for first, *others in steered.values():
-        if len(others) >= 2:
-            for other in others:
-                if set(first.when) <= set(other.when) and _costs_no_more(first, other):
-                    yield id(other), first
+            places.setdefault(at.function, set()).add(at.statement)
+            if id(finding) not in under:
+                steered.setdefault(at.function, []).append(finding)
+    return [
+        (id(other), first)
+        for function, (first, *others) in steered.items()
+        if len(places[function]) >= 3
+        for other in others
+        if {*first.when} <= {*other.when} and _costs_no_more(first, other)
+    ]
 
 
 def _is_plain_by_then(finding: Finding, first: Finding) -> bool:

@@ -24,7 +24,7 @@ class M(nn.Module):
         a = x[m] + x[m] * 2
         b = x.clone()[m]
         if flag:
-            x.tolist()
+            print(x)
         for _ in range(2):
             x = x * x.max().item()
             x.min().tolist()
@@ -69,7 +69,7 @@ def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFix
     told = [(r["line"], r["code"], r["also"]) for r in rows(capsys, "m.py") if r["severity"] != "note"]
     assert told == [
         (8, "PTB120", [9]),  # one mask
-        (11, "PTB105", []),  # under a test of its own
+        (11, "PTB101", []),  # under a test of its own
         (13, "PTB103", [14, 16]),  # what comes after the function was left to Python
         (22, "PTB103", []),
         (24, "PTB105", []),  # the other branch
@@ -80,7 +80,8 @@ def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFix
     assert "Found 5 findings in 1 file." in out
     assert "true but seldom worth acting on" not in out
     # Where the first is silenced, the next one is told.
-    Path("m.py").write_text((HEAD + CODE).replace("x.max().item()\n", "x.max().item()  # noqa: PTB103\n", 1))
+    code = (HEAD + CODE).replace("print(x)", "x.tolist()", 1)
+    Path("m.py").write_text(code.replace("x.max().item()\n", "x.max().item()  # noqa: PTB103\n", 1))
     told = [
         (r["line"], r["also"])
         for r in rows(capsys, "m.py")
@@ -757,6 +758,16 @@ if True:
         (
             "n = int(max(self.w))\n        y = x[torch.nonzero(x.sum(1)).view(-1)]\n        x = self.layer(x) + n",
             [(12, []), (13, [])],
+        ),
+        (  # the last two are of one cause
+            "n = int(max(self.w))\n        y = x[torch.nonzero(x.sum(1)).view(-1)]\n        x = self.layer(x) + n\n"
+            "        z = x.tolist(), torch.nonzero(x.cos())\n        w = torch.nonzero(x.sin())",
+            [(12, [13, 15, 16])],
+        ),
+        (  # as two that say the same, or one of which a repair mends, do not
+            "n = int(max(self.w))\n        m = x.sum(1) > 0\n        y = x[m], x.exp()[m]\n"
+            "        x = self.layer(x) + n\n        x = x / x.max().item()",
+            [(12, []), (14, []), (16, [])],
         ),
     ],
 )
