@@ -429,12 +429,27 @@ REFUSED_BY_WHERE = {
             "    m = n * 2\n    y = torch.where(take, y / torch.where(take, m, 1), y)\n",
         ),
         (
+            "if n > 0:\n        y = y / n.clamp(min=1)\n    return y",
+            "    y = torch.where(n > 0, y / n.clamp(min=1), y)\n",
+        ),
+        (
             "z = y + 1\n    if n > 0:\n        m = y\n        y = z * 2\n        z = m * 3\n    return y + z",
             "    m = y\n    y = torch.where(take, z * 2, y)\n    z = torch.where(take, m * 3, z)\n",
         ),
         (
             "z = y + 1\n    if n > 0:\n        y = z * 2\n    else:\n        z = y - 1\n    return y + z",
             "    z_otherwise = y - 1\n    y = torch.where(take, z * 2, y)\n    z = torch.where(take, z, z_otherwise)\n",
+        ),
+        (
+            "if n > 0:\n        m = n * 2\n        z = y + 1\n        return z / m\n"
+            "    z = y + 1\n    m = n * 2\n    return y * z - m",
+            "    m = n * 2\n    z = y + 1\n"
+            "    return torch.where(n > 0, z / torch.where(n > 0, m, 1), y * z - m)\n",
+        ),
+        (
+            "if n > 0:\n        m = n * 2\n        n = y + 1\n        y = n - m\n"
+            "    else:\n        n = y + 1\n        y = n * 2\n    return y * n",
+            "    m = n * 2\n    n_then = y + 1\n",
         ),
     ],
 )

@@ -65,6 +65,13 @@ def test_numpy_of_numbers(name, text, made):
     assert made in prove(source, fix, [[X]])
 
 
+def test_no_int_stays_around_a_product_of_sizes():
+    source = lines("return x * int(torch.tensor(x.shape).prod().item())")
+    code = function_code(source)
+    item = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "item")
+    assert "return x * math.prod(x.shape)\n" in applied(source, in_math.with_math(code, item))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -352,6 +359,8 @@ ASSIGNMENTS = [
     "if x.dim() == 2 and not (y > 0).all():\n        y[y > 1] = 1.0",
     "bad = y.isnan()\n    if bad.any():\n        y = y.masked_fill(bad, 0.0)",
     "bad = y > 2\n    if bad.sum() > 0:\n        z = torch.where(bad, y + 1, z)\n        y[bad & (x > 1)] = 2.0",
+    "less = y < z\n    if less.any():\n        kept = torch.where(less, -z, y)\n        z = torch.where(~less, z, -y)\n"
+    "        y = kept  # last",
 ]
 
 
@@ -393,6 +402,7 @@ def test_a_mask_that_the_test_asks_is_not_joined_with_it(test, mask):
         "if (y > 1).any():\n        y = torch.where(y > 1, x / y, y)",
         "if (y > 1).any():\n        y = torch.where(y < 1, x, y)",
         "if (y > 1).any():\n        y = torch.where(y > 1, y, x)",
+        "z = y\n    if (y > 1).any():\n        z = torch.where(y > 1, x, y)\n    y = y + z",
         "if (y > 1).any():\n        y[y > 1] = 0.0\n        x[y < 1] = 0.0",
     ],
 )

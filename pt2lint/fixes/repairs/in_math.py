@@ -72,15 +72,23 @@ def with_math(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
     if not writer.functions:
         return Refusal("neither NumPy nor torch computes it here")
     if set(writer.functions) == {"prod"}:
+        whole = node if text.startswith("float(") else _made_int(function, node)
         return fix(
             "Compute the number with `math`: Dynamo evaluates that while it traces.",
-            (*writer.imports, *rewrite(function, {node: cst.parse_expression(text)})),
+            (*writer.imports, *rewrite(function, {whole: cst.parse_expression(text)})),
         )
     return fix(
         "Compute the number with `math`: Dynamo evaluates that while it traces, and takes what NumPy makes for a "
         "tensor. Outside its domain `math` raises where NumPy warns.",
         (*writer.imports, *rewrite(function, {node: cst.parse_expression(text)})),
     )
+
+
+def _made_int(function: FunctionCode, node: cst.Call) -> cst.Call:
+    """The `int(...)` that is given nothing but the node, or else that."""
+    outer = function.parent(function.parent(node) or node)
+    alone = isinstance(outer, cst.Call) and len(outer.args) == 1 and outer.args[0].value is node
+    return outer if alone and isinstance(outer, cst.Call) and is_name(outer.func, "int") else node
 
 
 @refusing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import libcst as cst
@@ -30,8 +29,10 @@ from pt2lint.fixes.rewrite import (
     accepted,
     ancestors,
     block_of,
+    bound_before,
     enclosing_function,
     fix,
+    live_after,
     name_in,
     only_of,
     qualified,
@@ -288,16 +289,15 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     if node.orelse is not None or block_of(function, node) is None:
         return Refusal("the test has another side")
     body = list(node.body.body)
-    written = [_Written.read(function, kind, one) for one in body]
     condition = read_condition(function, node.test, kind)
-    if not all(_asks_the_mask(function, condition, one) for one in written):
-        if len(body) > 1 or written[0].selected:
+    if not _all_through(function, node, condition, kind):
+        if len(body) > 1:
             return Refusal("the test does not ask whether the mask sets anything")
+        mask = _mask_of(function, kind, small_of(body[0]))
         asked = [one for one in _tests(node.test) if source(function, one) not in condition.static]
         if not all(is_scalar(function, one) for one in asked):
             return Refusal("the test may have more than one element")
         holds = opposite(condition.text) if condition.negated else condition.text
-        mask = written[0].mask
         text = joined([source(function, mask), holds], "&")
         body = [replaced(body[0], {mask: cst.parse_expression(text)})]
     new: cst.CSTNode | list[cst.CSTNode]
@@ -316,58 +316,69 @@ def mask_assignment(function: FunctionCode, node: cst.If, kind: Kind | None = No
     )
 
 
-@dataclass(frozen=True)
-class _Written:
-    """What an assignment writes through: the mask, or where it is not set (`kept`). `selected`: by `torch.where`."""
-
-    mask: cst.BaseExpression
-    kept: bool = False
-    selected: bool = False
-
-    @classmethod
-    def read(cls, function: FunctionCode, kind: Kind, statement: cst.CSTNode) -> _Written:
-        """Of `x[mask] = 0`, `x = x.masked_fill(mask, 0)` and `x = torch.where(mask, y, x)`; else Refused."""
+def _all_through(function: FunctionCode, node: cst.If, condition: Condition, kind: Kind) -> bool:
+    """Whether each statement of the body changes nothing where the mask that the test asks sets nothing: it assigns
+    through that mask, or selects by it, or gives another name to what was selected. What is selected elsewhere is
+    cheap, and its gradient finite: it is computed then, too."""
+    same: dict[str, str] = {}  # the name that holds the same, where nothing is set
+    for statement in node.body.body:
         small = small_of(statement)
-        if not isinstance(small, cst.Assign) or len(small.targets) != 1:
-            raise Refused("the body does something else than assign through a mask")
-        target, value = small.targets[0].target, small.value
-        if isinstance(target, cst.Name) and (found := cls._of_where(function, kind, target, value)):
-            refuse_shared(function, target.value, [statement], kept=True)
-            return found
-        written = _written_through(small)
-        if written is None:
-            raise Refused("the body is no assignment through a mask")
-        place, mask, filled = written
-        plain = number(filled) is not None or kind(filled) in ("int", "float", "bool")
-        known = qualified(function, filled) in ("torch.nan", "torch.inf", "math.nan", "math.inf")
-        if not (plain or known or source(function, filled) == 'float("-inf")'):
-            raise Refused("the body is no assignment of a number through a mask")
-        if effect(mask) or effect(place):
-            raise Refused("the mask has an effect")
-        if kind(mask) != "tensor:bool" and not gives_bools(mask):
-            raise Refused("the index is not known to be a mask")
-        return cls(mask)
+        target, value = name_in(small), getattr(small, "value", None)
+        if target is not None and isinstance(value, cst.Name) and not says_none(value):
+            same[target.value] = same.get(value.value, value.value)
+            continue
+        given = _selected(function, value) if target is not None else None
+        if target is None or given is None:
+            if not _asks_the_mask(function, condition, _mask_of(function, kind, small)):
+                return False
+            continue
+        mask, one, other = given
+        if _asks_the_mask(function, condition, mask):
+            made, base = one, other
+        elif _asks_the_mask(function, condition, mask, kept=True):
+            made, base = other, one
+        else:
+            return False
+        if not isinstance(base, cst.Name) or effect(mask) or effect(made) or costly(function, made, kind):
+            raise Refused("what is selected is not cheap, or has an effect")
+        if singular(made, products=False):
+            raise Refused("the gradient of what is selected may be infinite")
+        same[target.value] = same.get(base.value, base.value)
+    for name, held in same.items():
+        seen = live_after(function, name, [node]) or bound_before(function, name, node)
+        if seen and held != name:
+            raise Refused(f"`{name}` is another tensor, also where the mask sets nothing")
+        refuse_shared(function, name, [node], kept=True)
+    return True
 
-    @classmethod
-    def _of_where(
-        cls, function: FunctionCode, kind: Kind, target: cst.Name, value: cst.BaseExpression
-    ) -> _Written | None:
-        """What is selected elsewhere is cheap, and its gradient finite: it is computed also where nothing is set."""
-        if not isinstance(value, cst.Call) or qualified(function, value.func) != "torch.where":
-            return None
-        if len(value.args) != 3 or any(arg.keyword or arg.star for arg in value.args):
-            return None
-        mask, *sides = (arg.value for arg in value.args)
-        others = [one for one in sides if not one.deep_equals(target)]
-        if len(others) != 1 or effect(mask):
-            return None
-        if effect(others[0]) or costly(function, others[0], kind) or singular(others[0], products=False):
-            return None
-        return cls(mask, others[0] is sides[1], True)
+
+def _selected(function: FunctionCode, value: cst.CSTNode | None) -> list[cst.BaseExpression] | None:
+    """What `torch.where(mask, a, b)` is given."""
+    if not isinstance(value, cst.Call) or qualified(function, value.func) != "torch.where":
+        return None
+    plain = len(value.args) == 3 and not any(arg.keyword or arg.star for arg in value.args)
+    return [arg.value for arg in value.args] if plain else None
+
+
+def _mask_of(function: FunctionCode, kind: Kind, small: cst.BaseSmallStatement | None) -> cst.BaseExpression:
+    """The mask of `x[mask] = 0` and `x = x.masked_fill(mask, 0)`; else Refused."""
+    written = _written_through(small)
+    if written is None:
+        raise Refused("the body does something else than assign through a mask")
+    place, mask, value = written
+    plain = number(value) is not None or kind(value) in ("int", "float", "bool")
+    known = qualified(function, value) in ("torch.nan", "torch.inf", "math.nan", "math.inf")
+    if not (plain or known or source(function, value) in ('float("-inf")', "-torch.inf", "-math.inf")):
+        raise Refused("the body is no assignment of a number through a mask")
+    if effect(mask) or effect(place):
+        raise Refused("the mask has an effect")
+    if kind(mask) != "tensor:bool" and not gives_bools(mask):
+        raise Refused("the index is not known to be a mask")
+    return mask
 
 
 def _written_through(
-    small: cst.BaseSmallStatement,
+    small: cst.BaseSmallStatement | None,
 ) -> tuple[cst.BaseExpression, cst.BaseExpression, cst.BaseExpression] | None:
     """Of `x[mask] = 0` and `x = x.masked_fill(mask, 0)` what is written, the mask, and what with."""
     if not isinstance(small, cst.Assign) or len(small.targets) != 1:
@@ -384,9 +395,11 @@ def _written_through(
     return target, value.args[0].value, value.args[1].value
 
 
-def _asks_the_mask(function: FunctionCode, condition: Condition, written: _Written) -> bool:
+def _asks_the_mask(
+    function: FunctionCode, condition: Condition, mask: cst.BaseExpression, kept: bool = False
+) -> bool:
     """Whether the test is whether the mask, or a part of what it is made of by `&`, sets anything: `m.any()` for `m`,
-    `not m.all()` for `~m`."""
+    `not m.all()` for `~m`; or leaves anything unset, where it says what is `kept`."""
     test = cst.parse_expression(condition.text)
     if condition.negated:
         asked, turned = reduced(function, test, "all"), True
@@ -396,10 +409,10 @@ def _asks_the_mask(function: FunctionCode, condition: Condition, written: _Writt
         return False
     text, opposed = _positive(function, asked)
     sought = (text, opposed != turned)
-    mine, kept = _positive(function, written.mask)
-    if (mine, kept != written.kept) == sought:
+    mine, turned = _positive(function, mask)
+    if (mine, turned != kept) == sought:
         return True
-    return not written.kept and any(_positive(function, one) == sought for one in _joined(written.mask))
+    return not kept and any(_positive(function, one) == sought for one in _joined(mask))
 
 
 def _counted(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:

@@ -166,6 +166,17 @@ def _divisors(node: cst.CSTNode) -> list[cst.BaseExpression]:
     return [one for child in children(node) for one in _divisors(child)]
 
 
+def _is_kept_off_zero(node: cst.BaseExpression) -> bool:
+    """`n.clamp(min=1)`, `n.clamp_min(1e-6)`: no gradient of a division by it is infinite."""
+    if not isinstance(node, cst.Call) or callee(node) not in ("clamp", "clamp_min", "clip"):
+        return False
+    named = [arg.value for arg in node.args if arg.keyword is not None and arg.keyword.value == "min"]
+    least = [*named, *(arg.value for arg in node.args if arg.keyword is None and not arg.star)][:1]
+    return (
+        isinstance(node.func, cst.Attribute) and all((number(one) or 0) > 0 for one in least) and bool(least)
+    )
+
+
 class _Shield:
     """A value that may be computed where it is not taken: what it divides by is one there, and the gradient finite.
 
@@ -179,9 +190,9 @@ class _Shield:
         self.left: list[cst.CSTNode] = []
         if is_without_gradients(function, value):
             return
-        self.divisors = [one for one in _divisors(value) if kind(one).startswith("tensor")]
-        one = cst.Integer("1")
-        self.left = [replaced(value, dict.fromkeys(self.divisors, one)), *self.divisors]
+        found = [one for one in _divisors(value) if kind(one).startswith("tensor")]
+        self.divisors = [one for one in found if not _is_kept_off_zero(one)]
+        self.left = [replaced(value, dict.fromkeys(found, cst.Integer("1"))), *found]
 
     def text_for(self, where: str, condition: Condition, then: bool, test: str = "") -> cst.BaseExpression:
         """The value as it is to be written where the test, which may have a name, selects it."""
@@ -448,6 +459,7 @@ class _WhereWriter:
             if all(self.kind(value) == "int" for value in values):
                 raise Refused(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
+        alike = self.alike(condition, then, orelse) if len(assigned) > 1 else []
         shields = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
         self.values = [part for side in shields for one in side for part in one.left]
         divides = any(one.divisors for side in shields for one in side)
@@ -466,7 +478,7 @@ class _WhereWriter:
             named = [f"{test} = {self.one_line(condition.text)}"] if test != condition.text else []
             return [*named, f"{name} = {where}({test}, {first}, {second})"]
         take = fresh(self.function, "take")
-        lines = [f"{take} = {self.one_line(condition.text)}"]
+        lines = [*alike, f"{take} = {self.one_line(condition.text)}"]
         for at, side in enumerate((then, orelse)):
             side[:] = [
                 (name, one.text_for(where, condition, at == 0, take))
@@ -480,6 +492,26 @@ class _WhereWriter:
                 first, second = ordered(condition, first, second)
                 lines.append(f"{name} = {where}({take}, {first}, {second})")
         return lines
+
+    def alike(self, condition: Condition, *sides: list[Pair]) -> list[str]:
+        """What both sides make alike, of nothing that a side makes: made once, under its own name. It leaves them."""
+        found: list[str] = []
+        asked = reads(cst.parse_expression(condition.text))
+        for name, value in [*sides[0]]:
+            text = source(self.function, value)
+            at = [[one for one, _ in side].index(name) if name in dict(side) else -1 for side in sides]
+            if min(at) < 0 or any([one for one, _ in side].count(name) > 1 for side in sides):
+                continue
+            if text != source(self.function, dict(sides[1])[name]) or _divisors(value):
+                continue
+            made = {one for side in sides for one, _ in side}
+            before = [one for side, n in zip(sides, at, strict=True) for _, one in side[:n]]
+            if reads(value) & made or name in reads(*before) | asked:
+                continue
+            found.append(f"{name} = {self.one_line(text)}")
+            for side, n in zip(sides, at, strict=True):
+                del side[n]
+        return found
 
     def one_line(self, text: str) -> str:
         return f"({text})" if "\n" in text else text
@@ -522,13 +554,14 @@ class _WhereWriter:
         assert arms.values is not None
         then, orelse = self.assignments(arms.then), self.assignments(arms.orelse)
         where = self.torch("torch.where")
+        alike = self.alike(condition, then, orelse)
         sides = [elements(value) for value in arms.values]
         made = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
         results_ = [[_Shield(self.function, value, self.kind) for value in side] for side in sides]
         shields = [one for side in (*made, *results_) for one in side]
         named = then or orelse or (len(condition.text) > SHORTER and any(one.divisors for one in shields))
         take = fresh(self.function, "take") if named else ""
-        lines = [f"{take} = {self.one_line(condition.text)}"] if named else []
+        lines = [*alike, *([f"{take} = {self.one_line(condition.text)}"] if named else [])]
         test = take or condition.text
         for at, side in enumerate((then, orelse)):
             side[:] = [
