@@ -352,6 +352,12 @@ NUMBERS = [
         "    return x + n[:, 1:].sum()",
         "(x > 0).sum().item",
     ),
+    ("y = x * 2\n    old = y[0, 0].item()\n    y.view(-1)[0] = 5.0\n    return y * old", "y[0, 0].item"),
+    (
+        "y = x.clone()\n    z = y.T\n    for i in range(2):\n        z[0, i] += 5.0\n        old = float(y[i, 0])\n"
+        "        z[0, i] = old - 1\n        x = x * z[0, i] * old\n    return x",
+        "float",
+    ),
 ]
 
 
@@ -361,6 +367,7 @@ def test_keep_tensor(body, call):
     code = function_code(source)
     after = prove(source, scalar.keep_tensor(code, calls(code, call)), [[X], [P]])
     assert (".detach()" in after) == ("> 0).sum()" not in body)
+    assert (".detach().clone()" in after) == ("5.0" in body)
 
 
 @pytest.mark.parametrize(
@@ -806,6 +813,17 @@ def test_a_copy_of_what_may_be_an_array_is_left_alone(note, tensor):
         node = calls(code, "copy.deepcopy")
         code.ops = (Op("call copy.deepcopy", *code.range(node), args={0: "tensor"}),)
         assert isinstance(copying.to_clone(code, node), Fix) == (tensor or "as_tensor" in text)
+
+
+def test_copies_in_a_row_are_mended_together():
+    text = "a = x * 2\n    b = x + 1\n    c = [x]\n    d = copy.deepcopy(c)\n"
+    text += "    e = copy.deepcopy(a)  # one\n    f = copy.deepcopy(b)\n"
+    source = HEAD + DEF + text + "    g = copy.deepcopy(x.T)\n    return d[0] + e + f + g.T\n"
+    code = function_code(source)
+    second = [one for one in nodes(code, cst.Call) if copying.source(code, one.func) == "copy.deepcopy"][1]
+    after = applied(source, copying.to_clone(code, second))
+    assert "d = copy.deepcopy(c)\n    e = a.detach().clone()  # one\n    f = b.detach().clone()\n" in after
+    assert "g = x.T.detach().clone()\n" in after
 
 
 def test_a_copy_that_is_given_attributes_is_no_tensor():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.rewrite import (
+    New,
     Refusal,
     Repaired,
     accepted,
     assigned,
+    block_of,
     enclosing_function,
     fix,
     fresh,
@@ -36,12 +40,33 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     """`copy.deepcopy(t)` as `t.detach().clone()`, of a list or dictionary of tensors as one that is built
     anew; `copy.copy(t)` as `t.detach()`, which shares the storage, of a list or dictionary as `list(...)`,
-    `dict(...)`.
+    `dict(...)`. The statements right before and after it that copy other tensors in the same way are mended with it.
 
     Refused with a memo, and where what is copied is not known. Unsafe: a copy no longer requires a gradient
     where the original is a leaf that does (a copy of any other tensor that does is an error in eager mode);
     two entries that are one tensor become two.
     """
+    made = _copied(function, node)
+    if isinstance(made, Refusal):
+        return made
+    new: dict[cst.CSTNode, New] = {node: cst.parse_expression(made.text)}
+    for other in _twins(function, node) if made.of == "tensor" else ():
+        alike = _copied(function, other)
+        if isinstance(alike, _Copy) and alike.says == made.says:
+            new[other] = cst.parse_expression(alike.text)
+    return fix(made.says, rewrite(function, new), *made.waits)
+
+
+class _Copy(NamedTuple):
+    """How the copy is written, of a "tensor", a "list" or a "dict"."""
+
+    text: str
+    says: str
+    of: str
+    waits: tuple[Trait, ...] = ()
+
+
+def _copied(function: FunctionCode, node: cst.Call) -> _Copy | Refusal:
     kind = guess(function)
     name = qualified(function, node.func)
     if name not in ("copy.deepcopy", "copy.copy"):
@@ -61,26 +86,37 @@ def to_clone(function: FunctionCode, node: cst.Call) -> Repaired:
     if word.startswith("tensor"):
         if _may_be_other(function, value):
             return Refusal(f"`{text}` is annotated as what may be no tensor")
-        new = f"{bare}.detach().clone()" if deep else f"{bare}.detach()"
         says = "Clone the tensor" if deep else "Make another tensor on the same storage"
-        says += "; the copy does not require a gradient."
-    elif word.startswith(("list of tensor", "dict of tensor")):
-        one = fresh(function, "tensor")
-        if word.startswith("list"):
-            new = f"[{one}.detach().clone() for {one} in {text}]" if deep else f"list({text})"
-        else:
-            key = fresh(function, "key")
-            new = (
-                f"{{{key}: {one}.detach().clone() for {key}, {one} in {bare}.items()}}"
-                if deep
-                else f"dict({text})"
-            )
-        says = "Build the container anew" + (", of clones, which do not require a gradient." if deep else ".")
-    else:
-        return Refusal(f"`{text}` is not known to be a tensor, or a list or dictionary of tensors")
-    # Other keys of a dictionary may hold other things, which have no `detach`.
-    waits = ("once proven",) if word.startswith("dict") and deep else ()
-    return fix(says, rewrite(function, {node: cst.parse_expression(new)}), *waits)
+        new = f"{bare}.detach().clone()" if deep else f"{bare}.detach()"
+        return _Copy(new, f"{says}; the copy does not require a gradient.", "tensor")
+    says = "Build the container anew" + (", of clones, which do not require a gradient." if deep else ".")
+    one = fresh(function, "tensor")
+    if word.startswith("list of tensor"):
+        new = f"[{one}.detach().clone() for {one} in {text}]" if deep else f"list({text})"
+        return _Copy(new, says, "list")
+    if word.startswith("dict of tensor"):
+        key = fresh(function, "key")
+        each = f"{{{key}: {one}.detach().clone() for {key}, {one} in {bare}.items()}}"
+        # Other keys of a dictionary may hold other things, which have no `detach`.
+        return _Copy(each if deep else f"dict({text})", says, "dict", ("once proven",) if deep else ())
+    return Refusal(f"`{text}` is not known to be a tensor, or a list or dictionary of tensors")
+
+
+def _twins(function: FunctionCode, node: cst.Call) -> list[cst.Call]:
+    """The copies in the statements right before and after `y = copy.deepcopy(x)` that are written like it."""
+    statement = statement_of(function, node)
+    place = block_of(function, statement) if statement is not None else None
+    found: list[cst.Call] = []
+    if place is None or (assigned(statement) or ("", None))[1] is not node:
+        return found
+    block, at = place
+    for run in (block[at + 1 :], block[:at][::-1]):
+        for other in run:
+            value = (assigned(other) or ("", None))[1]
+            if not isinstance(value, cst.Call) or not value.func.deep_equals(node.func):
+                break
+            found.append(value)
+    return found
 
 
 def _may_be_other(function: FunctionCode, value: cst.BaseExpression) -> bool:

@@ -10,6 +10,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, may_be_array
+from pt2lint.fixes.purity import is_view
 from pt2lint.fixes.repairs import branch, guard, in_math, index, longest, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
 from pt2lint.fixes.rewrite import (
@@ -17,6 +18,7 @@ from pt2lint.fixes.rewrite import (
     Repaired,
     accepted,
     ancestors,
+    assigned,
     enclosing_function,
     fix,
     in_parentheses,
@@ -89,6 +91,8 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     text = in_parentheses(source(function, tensor))
     if kind(tensor) not in ("tensor:int", "tensor:bool") and not has_no_gradient(function, tensor, kind):
         text += ".detach()"  # a number has no gradient
+    if _changes_under(function, node, tensor):
+        text += ".clone()"
     edits = rewrite(function, {node: cst.parse_expression(text)})
     if reason:
         return fix(
@@ -121,12 +125,69 @@ def keep_for_others(function: FunctionCode, node: cst.Call, kind: Kind) -> Repai
         text += ".squeeze()"  # of one element, as the number is read out of it
     if not has_no_gradient(function, tensor, kind):
         text += ".detach()"
+    if _changes_under(function, node, tensor):
+        text += ".clone()"
     return fix(
         f"Keep the value as a tensor, if what `{name.value}` is given to only computes with it: "
         f"`x.sum() / {name.value}` takes a tensor too.",
         rewrite(function, {node: cst.parse_expression(text)}),
         by_hand=True,
     )
+
+
+def _changes_under(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression) -> bool:
+    """Whether what is kept may be a view of what the function changes in place later on: the number that was read out
+    of it stayed what it was."""
+    owner, root = enclosing_function(function, node), _root(tensor)
+    if owner is None or root is None or isinstance(function.parent(node), cst.BinaryOperation):
+        return False
+    turns = any(isinstance(one, cst.For | cst.While) for one in ancestors(function, node))
+    end = (0, 0) if turns else function.range(node)[2:]
+    changed = {
+        source(function, base)
+        for one in walk(owner.body)
+        if (place := _changed(one)) is not None
+        and (base := _root(place)) is not None
+        and function.range(one)[:2] >= end
+    }
+    one_storage = {source(function, root)}
+    for _ in range(2):  # names of the same storage, at two removes
+        for line in walk(owner.body):
+            name, value = assigned(line) or ("", None)
+            base = _root(value) if value is not None else None
+            pair = {name, source(function, base)} if base is not None else set()
+            one_storage |= pair if pair & one_storage else set()
+    return bool(changed & one_storage)
+
+
+def _changed(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """What a statement or a call changes in place: the `x` of `x[0] = 1`, `x += 1` and `x.add_(1)`."""
+    if isinstance(node, cst.AugAssign):
+        return node.target
+    if isinstance(node, cst.AssignTarget):
+        return node.target.value if isinstance(node.target, cst.Subscript) else None
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return None
+    name = node.func.attr.value
+    return node.func.value if name.endswith("_") and not name.endswith("__") else None
+
+
+def _root(node: cst.CSTNode) -> cst.Name | cst.Attribute | None:
+    """The tensor that the expression is, or may be a view of: `x` of `x[0].view(-1)`; None of what is a new one."""
+    while not isinstance(node, cst.Name):
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif isinstance(node, cst.Call):
+            if not isinstance(node.func, cst.Attribute) or not is_view(callee(node)):
+                return None
+            node = node.func.value
+        elif isinstance(node, cst.Attribute):
+            if node.attr.value not in ("data", "T", "mT", "real", "imag"):
+                return node
+            node = node.value
+        else:
+            return None
+    return node
 
 
 def _is_computed_with(function: FunctionCode, name: cst.Name, depth: int) -> bool:
