@@ -37,8 +37,9 @@ _OPERATORS = {
 # What a line is broken at, the loosest first.
 _CLAUSE, _COMMA, _CHOICE, _TEXTS, _DOT = 20, 18, 16, 12, 1
 _METHODS = re.compile(r"(?:\.\w+|\(\))+")  # what a call's value is asked for, without an argument
-# What stands around a piece in brackets: an element of a dictionary, a later part of a sum or of a choice, a clause.
-_AROUND = ("{{{}}}", "(_ {})", "(_ if _ {})", "[_ for _ in _ {}]")
+# What stands around a piece in brackets: an element of a dictionary, arguments, a later part of a sum or choice, a
+# clause.
+_AROUND = ("{{{}}}", "_({})", "(_ {})", "(_ if _ {})", "[_ for _ in _ {}]")
 _HEADS = ("return ", "if ", "while ", "elif ", "assert ")
 
 
@@ -68,7 +69,9 @@ def broken(line: str, limit: int, step: str) -> list[str]:
         return [line]
     if not _is_statement(text):
         around = next((one for one in _AROUND if _same(one.format(text), one.format(text))), None)
-        found = _Breaker(limit, step).inside(text, indent) if around else [line]
+        breaker = _Breaker(limit, step)
+        all_of_them = around == "_({})" and not text.endswith(",")
+        found = (breaker.body if all_of_them else breaker.inside)(text, indent) if around else [line]
         return found if around and _same(around.format("\n".join(found)), around.format(text)) else [line]
     if isinstance(_parsed(text), ast.BoolOp | ast.BinOp | ast.Compare | ast.IfExp):  # brackets are around it
         found = _Breaker(limit, step).inside(text, indent)

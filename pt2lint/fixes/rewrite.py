@@ -153,7 +153,7 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
     )
     if carried is None:
         return (_NO_LINE,)
-    after = carried.removesuffix("\n").split("\n")[header:]
+    after = _with_continued(carried.removesuffix("\n").split("\n"), plain)[header:]
     replaced_ = [function.range(node) for node in (*new, *stale)]
     file = file_of(function)
     edits = []
@@ -178,6 +178,27 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
         edits.append(edit)
     replaces = tuple(sorted(replaced_))
     return tuple(dataclasses.replace(edit, replaces=replaces) for edit in edits)
+
+
+def _with_continued(after: list[str], before: Sequence[str]) -> list[str]:
+    """The lines; those after a backslash go with theirs where that is indented further, unless they are in a text."""
+    known = {line.lstrip(): len(line) - len(line.lstrip()) for line in before if line.endswith("\\")}
+    made, shift = [*after], 0
+    for at, line in enumerate(after[:-1]):
+        if not line.endswith("\\"):
+            shift = 0
+            continue
+        if not shift and line.lstrip() in known:
+            shift = len(line) - len(line.lstrip()) - known[line.lstrip()]
+        if shift > 0:
+            made[at + 1] = " " * shift + after[at + 1]
+    if made == after:
+        return after
+    try:
+        same = ast.dump(ast.parse("\n".join(made))) == ast.dump(ast.parse("\n".join(after)))
+    except SyntaxError:
+        same = False
+    return made if same else after
 
 
 def laid_out(function: FunctionCode, edits: Sequence[Edit]) -> tuple[Edit, ...]:
@@ -327,7 +348,7 @@ def with_argument(function: FunctionCode, call: cst.Call, text: str) -> tuple[Ed
     before = call.args[-2].value if len(call.args) > 1 else call.func
     margin = function.source.split("\n")[line - 1][: column - 1] or " " * (column - 1)
     if function.range(before)[2] == line or margin.strip():
-        return (Edit(path, end_line, end, end_line, end, f", {text}"),)
+        return laid_out(function, [Edit(path, end_line, end, end_line, end, f", {text}")])
     if function.range(call)[2] == end_line:
         return (Edit(path, end_line, end, end_line, end, f",\n{margin}{text}"),)
     # A comment behind the last one stays there.

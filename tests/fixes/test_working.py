@@ -849,6 +849,9 @@ found = {
     "some": [first_of_them, second_of_them, third_of_them, fourth_of_them, fifth_of_them],
     **{key: value.to(device_of_the_rest, dtype=dtype_of_the_rest) for key, value in state.items()},
 }
+made = level_of_it.repeat_interleave(
+    torch.tensor(sizes_of_them, device=device_of_the_rest), dim=2, output_size=sum(sizes_of_them)
+)
 """
 
 
@@ -1739,3 +1742,22 @@ SPOKEN_AFTER = """    # Sorted.
 
 def test_a_comment_that_speaks_to_a_tool_of_the_next_line_stays_above_that(tmp_path: Path) -> None:
     assert fixed(tmp_path, SPOKEN).partition("Tensor):\n")[2] == SPOKEN_AFTER
+
+
+CONTINUED = """import torch
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    assert x.min() > 0, \\
+        "no %s" % \\
+        x
+    return x
+"""
+
+
+def test_lines_after_a_backslash_move_with_their_statement(tmp_path: Path) -> None:
+    after = fixed(tmp_path, CONTINUED)
+    assert '        assert x.min() > 0, \\\n            "no %s" % \\\n            x\n' in after
+    text = CONTINUED.replace(' \\\n        "no %s" % \\\n        x', ' f"no \\\n  {x}"')
+    assert '  {x}"\n' in fixed(tmp_path, text)
