@@ -47,8 +47,8 @@ Names of operations:
 - `mask NAME`       a module of torch.nn that looks whether its mask is causal is given one, and not told
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there, or something
                     goes over an iterator that a root is given; details: "why", "until", the first torch where it
-                    does not, "when", what has to hold inside of what is called, "instead", what to write, and
-                    "says" where it writes a message
+                    does not, "since", the first where it does, "when", what has to hold inside of what is called,
+                    "instead", what to write, and "says" where it writes a message
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; details "name"
 - `call untraced`   something of a library is called that Dynamo does not trace; details "name", the library's
 - `change outside`  something is changed that was there before, in a function that Dynamo traces as a graph of its own;
@@ -247,6 +247,7 @@ ITERATORS = (
 # So many ways of compiling a function Dynamo keeps; from then on it runs the function uncompiled.
 RECOMPILE_LIMIT = 8
 SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"  # why DistributedDataParallel does
+RENAMED = "it warns that it has another name now"  # why a method of optimizers does that programs have copied
 # Why SyncBatchNorm does: measured between two GPUs, on torch 2.11 (GB0208); torch 2.6 to 2.15 ask the same.
 SYNCED = "where several processes train, it asks whether a CUDA graph is being recorded"
 DREW = "a random number is traced as a tensor"  # `Op.why` of one that Python or NumPy drew

@@ -200,7 +200,8 @@ class Library:
     `sizes`       qualified name -> which arguments are Python numbers, or sequences of them
     `numbers`     qualified name -> which other arguments are single numbers, as measured
     `baked`       qualified name -> which numbers become constants of the graph
-    `breaks`      qualified name -> why Dynamo ends the graph there; of a module that is listed, that of its `forward`
+    `breaks`      qualified name -> why Dynamo ends the graph there, then, after tabs, the first torch where it does
+                  not, or "" and the first where it does; of a module that is listed, that of its `forward`
     `untraced`    whether every call into the library ends the graph, but for names in `traced`
     `told_by`     type -> sets of names: an object of which all in a set are used is of that type. "name()" is a method
                   that is given positional arguments; "-name" must not be used
@@ -531,6 +532,13 @@ class Models:
         attribute = self.of(type_name).library.attribute
         value = attribute(type_name, owner, name) if attribute is not None else None
         return value if value is not None else Ext(f"{type_name}.{name}", owner)
+
+
+def breaking(said: str) -> dict[str, str]:
+    """What the operation "call breaking" says of a call of which a library says this (`Library.breaks`)."""
+    why, _, versions = said.partition("\t")
+    until, _, since = versions.partition("\t")
+    return {"why": why, "until": until, **({"since": since} if since else {})}
 
 
 class _Role:

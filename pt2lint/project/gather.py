@@ -25,6 +25,8 @@ COMPILED = "PTB185"  # a call of an extension
 SCRIPTED = "calls a module of torch.jit"  # as PTB185 says it
 SAYS = ("PTB101", "PTB102")  # prints and logs
 ENTERED = "PTB180"  # a context manager
+MODELLED, OVER = "PTB187", "goes over an iterator that was made before"
+ITERATOR = "PTS326"  # a compiled function is given an iterator
 SPARSE = "PTB170"  # a sparse tensor
 ANY = re.compile(r"`(?:torch\.any\(([\w.]+)\)|([\w.]+)\.any\(\))`")
 PICKED = re.compile(r"^[^`]*`[^`]*\[~?([A-Za-z_]\w*)\]`")  # the mask by which rows are picked: `x[mask]`
@@ -64,6 +66,7 @@ def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) 
         return findings
     covered = [*candidates, *_repeated(findings, candidates, under, place)]
     covered += _compiled_anew(findings, under)
+    covered += _given_from_outside(findings, under)
     drawn = [f for f in candidates if f.price is not None and f.price.cause.startswith(DREW)]
     none = {id(f) for f in drawn if any(_is_plain_by_then(f, first) for first in drawn)}
     kept = [f for f in findings if id(f) not in none]
@@ -212,6 +215,27 @@ def _compiled_anew(findings: Sequence[Finding], under: dict[int, Finding]) -> li
     moved = [f for f in findings if id(under.get(id(f))) in under]
     under.update({id(f): under[id(under[id(f)])] for f in moved})
     return [f for f in findings if f.code in EACH_CALL and id(f) in under]
+
+
+def _given_from_outside(findings: Sequence[Finding], under: dict[int, Finding]) -> list[Finding]:
+    """The loops over an iterator that compiled code is given, where it is told at the call: who makes a list of it
+    there mends both. `under` is given the first of these calls."""
+    leads: dict[tuple[str, int], Finding] = {}
+    for finding in findings:
+        if (
+            finding.code == ITERATOR
+            and finding.flow
+            and finding.severity != "note"
+            and finding.verdict is None
+        ):
+            loop = finding.flow[-1]
+            leads.setdefault((loop.path, loop.line), finding)
+    over = [f for f in findings if f.code == MODELLED and OVER in f.message and (f.path, f.line) in leads]
+    over = [f for f in over if f.verdict is None and id(f) not in under]
+    under.update({id(f): leads[f.path, f.line] for f in over})
+    moved = [name for name, leader in under.items() if id(leader) in under]
+    under.update({name: under[id(under[name])] for name in moved})
+    return over
 
 
 def _says_again(at: Where, leader: Finding, where: Where, finding: Finding) -> bool:

@@ -6,12 +6,13 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.op import DRAWN, NO_METHODS, NO_VERSION, SPREAD_OUT, SYNCED, Op
+from pt2lint.op import DRAWN, NO_METHODS, NO_VERSION, RENAMED, SPREAD_OUT, SYNCED, Op
 from pt2lint.rule import GraphBreak, calls
 
 SORTS = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
 ADVISED = {
-    SPREAD_OUT: "Compile the module before it is wrapped, and call the wrapper outside the compiled code"
+    SPREAD_OUT: "Compile the module before it is wrapped, and call the wrapper outside the compiled code",
+    RENAMED: "Call `_accelerator_graph_capture_health_check`, as it is named now, which compiled code leaves out",
 }
 
 
@@ -200,5 +201,12 @@ class ModelledBreak(GraphBreak):
         until = op.details.get("until", "")
         if "when" in op.details:
             op = op._replace(when=tuple(dict.fromkeys((*op.when, op.details["when"]))))
-        if not until or self.function.target < tuple(int(part) for part in until.split(".")):
+        since = op.details.get("since", "")
+        if since and self.function.target < _version(since):
+            return
+        if not until or self.function.target < _version(until):
             self.breaks(node, op, f"{self.says}: {op.details.get('why', SORTS)}")
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))

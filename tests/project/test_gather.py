@@ -1473,3 +1473,15 @@ class M(nn.Linear):
 
 def _sparse(path: str, line: int, flow: tuple[Step, ...]) -> Finding:
     return Finding("PTB170", "sparse", "uses a sparse tensor", path, line, 1, line, 9, "warning", flow=flow)
+
+
+def test_a_loop_over_an_iterator_that_is_given_is_told_at_the_call(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("given.py").write_text(
+        "import torch\n\n@torch.compile\ndef scaled(x, scales):\n    for scale in scales:\n        x = x * scale\n"
+        "    return x\n\nscaled(torch.ones(3), iter([1.0, 2.0]))\n"
+    )
+    found = {row["code"]: row for row in rows(capsys, "given.py", "--notes")}
+    assert (found["PTB187"]["line"], found["PTB187"]["severity"]) == (5, "note")
+    assert (found["PTS326"]["line"], found["PTS326"]["severity"]) == (9, "warning")

@@ -260,6 +260,21 @@ def test_what_dynamo_does_not_trace(imported: str, body: str, lines: list[int]) 
     assert [f.line for f in found if f.is_graph_break] == lines
 
 
+@pytest.mark.parametrize(("target", "lines"), [((2, 9), []), ((2, 13), [6])])
+def test_a_method_of_optimizers_that_has_another_name_now(target: tuple[int, int], lines: list[int]) -> None:
+    code = """
+import torch
+
+class Own(torch.optim.Optimizer):
+    def step(self):
+        self._cuda_graph_capture_health_check()
+
+step = torch.compile(Own([torch.ones(2)]).step)
+"""
+    found = lint(["m.py"], Settings(target_torch=target), {"m.py": code}).findings
+    assert [f.line for f in found if f.is_graph_break] == lines
+
+
 def test_only_tensors_are_told_whether_they_require_a_gradient() -> None:
     code = """
 import torch

@@ -7,7 +7,7 @@ from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.libraries.call import Call
-from pt2lint.libraries.model import FOREIGN, Entry, Sizes
+from pt2lint.libraries.model import FOREIGN, Entry, Sizes, breaking
 from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
 from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
@@ -452,13 +452,12 @@ class Calls:
     def breaks(self, entry: Entry, node: Any, frame: Frame) -> None:
         """Note a call of which a model says that Dynamo ends the graph there."""
         if entry.breaks:
-            why, _, until = entry.breaks.partition("\t")
-            self._note_break(why, until, node, frame, says="says" in entry.roles)
+            says = {"says": "yes"} if "says" in entry.roles else {}
+            self._note_break({**breaking(entry.breaks), **says}, node, frame)
 
-    def _note_break(self, why: str, until: str, node: Any, frame: Frame, says: bool = False) -> None:
+    def _note_break(self, words: dict[str, str], node: Any, frame: Frame) -> None:
         if self.at.notebook.listens("call breaking", frame):
-            details = {"why": why, "until": until, **({"says": "yes"} if says else {})}
-            self.at.notebook.note(node, "call breaking", frame, details=details)
+            self.at.notebook.note(node, "call breaking", frame, details=words)
 
     def is_own(self, frame: Frame) -> bool:
         """Whether a method of a module runs."""
@@ -518,7 +517,7 @@ class Calls:
 
     def goes_over(self, node: ast.expr, value: Value, frame: Frame) -> None:
         if is_from_outside(value):
-            self._note_break(ITERATOR, "", node, frame)
+            self._note_break(breaking(ITERATOR), node, frame)
 
     def refused(self, node: ast.expr, value: Value, how: str, frame: Frame) -> None:
         """Note what is done with a module that torch.compile wrapped, where that raises."""

@@ -7,6 +7,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.libraries.call import Call
+from pt2lint.libraries.model import breaking
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import Path, on_all
 from pt2lint.static.source.nodes import FunctionNode
@@ -80,8 +81,7 @@ class SaidElsewhere:
         if entry.untraced:
             return "call untraced", {"name": entry.library.name}
         if entry.breaks:
-            why, _, until = entry.breaks.partition("\t")
-            return "call breaking", {"why": why, "until": until}
+            return "call breaking", breaking(entry.breaks)
         return "", {}
 
     def _tell(self, node: Any, frame: Frame, said: Said) -> None:
