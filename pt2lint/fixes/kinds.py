@@ -10,6 +10,7 @@ does not know, the function's own text is asked.
 from __future__ import annotations
 
 import ast
+import re
 from ast import literal_eval
 from collections.abc import Callable, Collection
 from functools import lru_cache
@@ -17,7 +18,7 @@ from typing import TypeAlias
 
 import libcst as cst
 
-from pt2lint.fixes.file import kept_in
+from pt2lint.fixes.file import file_of, kept_in
 from pt2lint.fixes.rewrite import ancestors, enclosing_function, parameters, qualified, uses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, says_none, walk
@@ -180,6 +181,9 @@ class _Guess:
         self.used: Collection[str] = used
 
     def kind(self, node: cst.CSTNode) -> str:
+        arrays = _annotated_arrays(self.function)
+        if arrays and any(isinstance(one, cst.Name) and one.value in arrays for one in walk(node)):
+            return "unknown"
         known = from_interpreter(self.function, node)
         if known == "mixed" and isinstance(node, cst.BooleanOperation):
             return "unknown"  # its parts are asked one by one
@@ -330,8 +334,46 @@ def may_be_array(function: FunctionCode, node: cst.CSTNode) -> bool:
 
 
 def holds_array(function: FunctionCode, node: cst.CSTNode) -> bool:
-    """Whether the interpreter says that it may be an array of NumPy's."""
+    """Whether the interpreter says that it may be an array of NumPy's, or the annotation of an argument does."""
+    if isinstance(node, cst.Name) and node.value in _annotated_arrays(function):
+        return True
     return any(one.startswith("array") for one in told(function, node).split(" | "))
+
+
+_ARRAY = re.compile(r"ndarray|array_?like", re.IGNORECASE)
+
+
+def _annotated_arrays(function: FunctionCode) -> Collection[str]:
+    """The arguments whose annotation says that they may be arrays, also by a name that the file gives it
+    (`Values = np.ndarray | torch.Tensor`), where the function neither asks what they are nor converts them. Who calls
+    it here may give tensors: in eager mode others need not."""
+    known: Collection[str] | None = function.memo.get("annotated arrays")
+    if known is not None:
+        return known
+    found: set[str] = set()
+    function.memo["annotated arrays"] = found
+    if not _ARRAY.search(function.source):
+        return found
+    named: set[str] = set()
+    for line in file_of(function).tree.body:
+        if isinstance(line, ast.Assign) and len(line.targets) == 1 and isinstance(line.targets[0], ast.Name):
+            text = ast.unparse(line.value)
+            if _ARRAY.search(text) or named & {*re.findall(r"\w+", text)}:
+                named.add(line.targets[0].id)
+    for owner in walk(function.module):
+        for given in parameters(owner) if isinstance(owner, cst.FunctionDef) else ():
+            note = function.module.code_for_node(given.annotation.annotation) if given.annotation else ""
+            if _ARRAY.search(note) or named & {*re.findall(r"\w+", note)}:
+                found.add(given.name.value)
+    for part in walk(function.module) if found else ():
+        if isinstance(part, cst.Call) and part.args and isinstance(part.args[0].value, cst.Name):
+            name, word = part.args[0].value.value, getattr(part.func, "attr", part.func)
+            asks = isinstance(word, cst.Name) and word.value in ("isinstance", "is_tensor")
+            bound = next((one for one in ancestors(function, part) if isinstance(one, cst.Assign)), None)
+            made = [use.name for to in bound.targets for use in uses(to)] if bound is not None else []
+            if asks or name in made:
+                found.discard(name)
+    return found
 
 
 def from_interpreter(function: FunctionCode, node: cst.CSTNode) -> str:

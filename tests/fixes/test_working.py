@@ -1761,3 +1761,54 @@ def test_lines_after_a_backslash_move_with_their_statement(tmp_path: Path) -> No
     assert '        assert x.min() > 0, \\\n            "no %s" % \\\n            x\n' in after
     text = CONTINUED.replace(' \\\n        "no %s" % \\\n        x', ' f"no \\\n  {x}"')
     assert '  {x}"\n' in fixed(tmp_path, text)
+
+
+ARRAYS = """from typing import Union
+
+import numpy as np
+import torch
+
+Values = Union[np.ndarray, torch.Tensor]
+
+
+def flipped(rows: Values) -> Values:
+    if (rows < 0).any():
+        rows = -rows
+    return rows
+
+
+def picked(rows: Values, other: Values):
+    return -rows if rows.sum() > 0 else other
+
+
+def filled(rows: Values, mask: Values):
+    rows = rows * 2
+    rows[mask] += 1
+    return rows[rows > 0].sum()
+
+
+def numbers(rows: Values):
+    n = rows.max().item()
+    return rows / n
+
+
+def bounded(rows: Values):
+    if rows.max() > 1:
+        rows = rows / rows.max()
+    rows[rows < 0] = rows[rows < 0] * 2
+    return rows
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor):
+        return flipped(x) + picked(x, y) + filled(x, x > 0) + numbers(x) + bounded(x)
+"""
+
+
+def test_what_an_annotation_says_may_be_an_array_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "values").mkdir()
+    assert fixed(tmp_path / "values", ARRAYS) == ARRAYS
+    (tmp_path / "tensors").mkdir()
+    after = fixed(tmp_path / "tensors", ARRAYS.replace("np.ndarray, ", ""))
+    assert after.count("torch.where") > 2
+    assert ".item()" not in after

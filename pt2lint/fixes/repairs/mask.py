@@ -9,7 +9,7 @@ import libcst as cst
 from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.kinds import LIKE, Kind, guess, words
+from pt2lint.fixes.kinds import LIKE, Kind, guess, holds_array, words
 from pt2lint.fixes.purity import alike, effect, number, singular
 from pt2lint.fixes.repairs.settings import capture_shapes
 from pt2lint.fixes.repairs.where import is_own
@@ -66,6 +66,8 @@ def masked_of(
         and len(node.slice) == 1
         and isinstance(node.slice[0].slice, cst.Index)
     ):
+        if holds_array(function, node.value):
+            return None
         return node.value, node.slice[0].slice.value
     if isinstance(node, cst.Call) and callee(node) == "masked_select":
         given = [arg.value for arg in node.args]
