@@ -370,6 +370,7 @@ LIBRARY = Library(
     roles={
         "asks for gradients": ("torch.is_grad_enabled",),
         "asks for a GPU": ("torch.cuda.is_available", "torch.Tensor.is_cuda"),
+        "wants a gradient": ("torch.Tensor.requires_grad",),
         # Measured on 2.6, 2.9, 2.13 and 2.15, as are `largest` of topk and `keepdim` of sum.
         "refuses symbolic flags": (f"{F}scaled_dot_product_attention",),
         "group of processes": ("torch.distributed.ProcessGroup",),

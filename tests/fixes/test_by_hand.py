@@ -162,6 +162,28 @@ CASES = {
         ["x = self.layer(x)", "n = 0", "if (x != x).any():", "    n = 3", "    print(n)", "return x[n:]"],
         "Compute both and choose:",
     ),
+    "a test of what is done anew, part by part": (
+        [
+            "x = self.layer(x)",
+            "if x.sum() > 3:",
+            "    device = x.device",
+            "    for part in self.parts:",
+            "        part.draw(device)",
+            "    self.count.zero_()",
+            "return x",
+        ],
+        "Write in either case what is there where the test does not hold:",
+    ),
+    "a test of what is done anew and used": (
+        [
+            "x, n = self.layer(x), 1",
+            "if x.sum() > 3:",
+            "    n = len(self.parts)",
+            "    self.count.zero_()",
+            "return x[n:]",
+        ],
+        "Compute both and choose:",
+    ),
     "a test for a warning and more": (
         [
             "x = self.layer(x)",

@@ -1991,6 +1991,9 @@ class M(nn.Module):
             ("not (torch.cuda.is_available() and x.is_cuda)",),
         ),
         ("not meta.is_cuda", ("not meta.is_cuda",)),
+        # whether gradients are wanted of what others hold
+        ("meta.data['d'].requires_grad", ("meta.data['d'].requires_grad",)),
+        ("not x.requires_grad", ("not x.requires_grad",)),
         # how many a method of the object finds, and of which kind a part is
         ("len(chosen) == 0", ("len(chosen) == 0",)),
         ("not chosen", ("not chosen",)),

@@ -453,26 +453,40 @@ def _sizes_by_values(function: FunctionCode, tested: cst.If) -> bool:
 
 def _changes_state_alone(function: FunctionCode, tested: cst.If) -> bool:
     """Whether the sides give nothing that could be chosen of: they write into attributes and tensors, or call methods
-    for what these do."""
+    for what these do, with names that nothing else reads."""
     from pt2lint.fixes.repairs.printing import says  # which tells by hand too
 
+    owner = enclosing_function(function, tested)
+    within, everywhere = (
+        [use.name for use in uses(part)] for part in (tested, owner.body if owner else tested)
+    )
     todo: list[cst.CSTNode] = [*tested.body.body]
     if isinstance(tested.orelse, cst.Else):
         todo += tested.orelse.body.body
     elif tested.orelse is not None:
         return False
     changed = False
-    for each in todo:
+    while todo:
+        each = todo.pop()
         made = small_of(each)
+        if isinstance(each, cst.For) and each.orelse is None:
+            todo += each.body.body
+            continue
         if isinstance(made, cst.Assign):
             targets = [one.target for one in made.targets]
+            if all(
+                isinstance(name, cst.Name) and _is_own(name.value, within, everywhere) for name in targets
+            ):
+                continue
         elif isinstance(made, cst.AugAssign):
             targets = [made.target]
         elif isinstance(made, cst.Expr) and isinstance(made.value, cst.Call):
             changed = changed or not says(function, each)
             continue
-        elif isinstance(made, cst.Pass) or (
-            isinstance(made, cst.Expr) and isinstance(made.value, cst.SimpleString)
+        elif (
+            isinstance(made, cst.Pass)
+            or (isinstance(made, cst.Expr) and isinstance(made.value, cst.SimpleString))
+            or (isinstance(made, cst.Return) and made.value is None)
         ):
             continue
         else:
@@ -481,6 +495,10 @@ def _changes_state_alone(function: FunctionCode, tested: cst.If) -> bool:
             return False
         changed = True
     return changed
+
+
+def _is_own(name: str, within: list[str], everywhere: list[str]) -> bool:
+    return within.count(name) == everywhere.count(name)
 
 
 def _cuts(tested: cst.If) -> bool:

@@ -130,6 +130,8 @@ class Sorts:
             if kept is not None and self._is_distributed(kept[0], {}, kept[1]):
                 return OFF
             sort = self._given(test, frame)
+            if sort is None and isinstance(test, ast.Attribute):
+                sort = FLAG if test.attr in self.at.models.last_words("wants a gradient") else None
             if isinstance(value, Py) and value.type == "int":  # a size, which nobody switches on
                 return None
             return FLAG if sort is None and value is UNKNOWN and self._is_answer(test) else sort
