@@ -4,8 +4,10 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Severity
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.compiled_call import FOLLOWS
 
 
 class NumberedBlocks(Rule):
@@ -19,8 +21,10 @@ class NumberedBlocks(Rule):
     is an index into a list or a cache: give the block its item. Where arithmetic is done with it, a buffer is no
     constant, nor is the number with `torch._dynamo.config.allow_unspec_int_on_nn_module = True`.
 
-    Where nothing shows that blocks are compiled one by one, a number by which something is picked or named is a note:
-    it costs as much where a graph break in each block, or around it, parts them.
+    Where nothing shows that blocks are compiled one by one, a number by which something is picked or named is a note.
+    So is one that is read only where an argument is given (`if cache is not None: cache.update(self.layer_idx, k)`),
+    and one in blocks that a graph break in a loop over them parts: Dynamo leaves the loop to Python, and compiles each
+    block by itself.
 
     A method under `@torch.compile` is shared by all objects of its class in the same way, and the size of a
     parameter or a buffer is a constant, too, whatever `dynamic` says: each size is compiled again (a note, where
@@ -80,8 +84,12 @@ class NumberedBlocks(Rule):
     instead = MappingProxyType({"": "Number the blocks where they are called, in the loop over them"})
     ops = ("compile block",)
     anywhere = True
+    asks_what_is_left = True
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        seldom: Severity | None = None
+        if when := op.detail("when"):
+            op, seldom = op._replace(when=(*op.when, when)), "note"
         if size := op.detail("sized by"):
             named, held = op.detail("class"), op.detail("holds")
             self.report(
@@ -110,11 +118,24 @@ class NumberedBlocks(Rule):
                 op,
                 f"{self.quote(node)} is another number or text in each `{op.detail('class')}`, whose `{method}` is "
                 "compiled for each anew; past the recompile limit of 8 it runs without being compiled",
+                severity=seldom,
             )
             return
         if not self.is_repeated(node):
             return
         number = op.detail("number")
+        if op.detail("left"):
+            if self.function.is_left:
+                self.report(
+                    node,
+                    self.led_to(
+                        op._replace(rare=op.rare or FOLLOWS), op.detail("at"), f"`{number}` is read here"
+                    ),
+                    f"{self.quote(node)} compiles each `{op.detail('class')}` for itself, as a graph break has Dynamo "
+                    f"leave this loop to Python: `{number}` is another number or text in each; past the recompile "
+                    "limit of 8 they run without being compiled",
+                )
+            return
         if op.detail("varied"):
             self.report(
                 node,
@@ -129,6 +150,7 @@ class NumberedBlocks(Rule):
             self.led_to(op, op.detail("at"), f"`{number}` is read here"),
             f"{self.quote(node)} compiles each `{op.detail('class')}` for itself: `{number}` is another number "
             "or text in each; past the recompile limit of 8 they run without being compiled",
+            severity=seldom,
         )
 
     def is_repeated(self, node: cst.CSTNode) -> bool:

@@ -1471,7 +1471,7 @@ class Model(nn.Module):
         for i, layer in enumerate(self.layers):
             self.layers[i] = torch.compile(layer)  # PTR226
         for layer in self.often:
-            layer.compile()
+            layer.compile()  # PTR226
 """,
     "two ways that are one": """
 @torch.compile
@@ -3754,6 +3754,41 @@ def train():
         layer(torch.ones(4))
 """)
     assert sorted(codes(source, tmp_path, "PTR")) == marked(source)
+
+
+def test_blocks_whose_forward_the_settings_name_are_compiled_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    block = """
+class Attention(torch.nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    def forward(self, x, cache=None):
+        if cache is not None:
+            x = cache.update(x, self.index)
+        return x
+
+class {name}(torch.nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.attention = Attention(index)
+        self.index = index
+
+    def forward(self, x, cache=None):
+        return self.attention(x, cache) * {by}
+
+{name.lower}s = torch.nn.ModuleList([{name}(i) for i in range(10)])
+"""
+    for name, by in (("Seldom", "2"), ("Always", "self.index"), ("Unnamed", "self.index")):
+        text = block.replace("{name.lower}", name.lower()).replace("{name}", name).replace("{by}", by)
+        Path(f"{name.lower()}.py").write_text(headed(text), encoding="utf-8")
+    settings = Settings(root_names=("seldom:Seldom.forward", "always:Always.forward"))
+    found = lint(["seldom.py", "always.py", "unnamed.py"], settings).findings
+    told = [(f.path, f.when, f.severity) for f in found if f.code == "PTR226"]
+    assert told == [("always.py", (), "warning"), ("seldom.py", ("cache is not None",), "note")]
 
 
 def test_a_kept_number_that_is_a_constant_is_a_warning() -> None:

@@ -1860,7 +1860,7 @@ class Net(nn.Module):
 
     def forward(self, x, /):
         for block in self.blocks:
-            x = block(x)
+            x = block(x)  # PTR226
         return x
 
     def run(self, /, x):

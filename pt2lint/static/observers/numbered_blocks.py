@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pt2lint.said import told_place
-from pt2lint.static.interpreter.frame import Frame
+from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import (
     FunctionNode,
@@ -37,6 +37,8 @@ class Reading(NamedTuple):
     cls: ClassInfo
     attribute: str
     node: ast.Attribute
+    function: FunctionNode
+    when: str = ""  # the condition under which it is; "" where it is in any case
 
 
 class NumberedBlocks:
@@ -67,14 +69,24 @@ class NumberedBlocks:
             if read is not None and not self.is_number(read, target):
                 return
         if read is not None:
-            details = {
-                "class": cls.name,
-                "number": f"{read.cls.name}.{read.attribute}",
-                "at": told_place(read.cls.module.path, read.node.lineno),
-            }
-            self.at.notebook.note(
-                node, "compile block", frame, details=details | ({"varied": "yes"} if varied else {})
-            )
+            details = _told(cls, read) | ({"varied": "yes"} if varied else {})
+            self.at.notebook.note(node, "compile block", frame, details=details)
+
+    def given(
+        self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
+    ) -> None:
+        """Traced code calls a block in a loop: where a break has Dynamo leave the loop to Python, each is compiled by
+        itself."""
+        cls = func.bound.cls if isinstance(func.bound, Instance) else None
+        if frame.inside != "loop" or cls is None or not isinstance(node, ast.Call):
+            return
+        if not self.at.notebook.listens("compile block", frame) or not self.at.classes.is_module(cls):
+            return
+        numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
+        read = self.reading(cls, numbered, MAX_NESTING) if numbered else None
+        if read is not None:
+            details = _told(cls, read) | {"left": "yes"}
+            self.at.notebook.note(node, "compile block", frame, details=details)
 
     def is_number(self, read: Reading, target: Instance) -> bool:
         """Whether the attribute is computed with or compared, and not known to be anything but a number."""
@@ -103,10 +115,11 @@ class NumberedBlocks:
             if self.at.classes.is_module(cls):
                 self.numbered_apart(cls, module)
         self.numbered_outside(module)
-        for cls in classes if module.says("compile") else ():
+        named = bool(self.at.calls.roots.named)
+        for cls in classes if named or module.says("compile") else ():
             for definition in cls.methods.values():
-                if getattr(definition, "decorator_list", ()) and self.at.classes.is_module(cls):
-                    self.decorated(cls, definition)
+                if (named or definition.decorator_list) and self.at.classes.is_module(cls):
+                    self.compiled_alone(cls, definition)
 
     def numbered_apart(self, cls: ClassInfo, module: Module) -> None:
         """A loop makes objects of the class with a number each, by which `forward` looks something up."""
@@ -153,20 +166,27 @@ class NumberedBlocks:
                     self.at.notebook.note(part, "compile block", frame, details=details)
                     break
 
-    def decorated(self, cls: ClassInfo, definition: FunctionNode) -> None:
+    def compiled_alone(self, cls: ClassInfo, definition: FunctionNode) -> None:
+        """A method that a decorator compiles, or of which the settings say that something does."""
         frame = Frame(cls.module, unit_of(definition), f"`{cls.name}.{definition.name}`", cls=cls)
         if not self.at.notebook.listens("compile block", frame):
             return
+        roots = self.at.calls.roots
         value = self.at.classes.method_value(cls, definition, self.at.objects.instance(cls))
-        wrapped = isinstance(value, Wrapped) and value.how == "compiled"
-        if not wrapped and definition not in self.at.calls.roots.by_decorator:
+        decorated = (
+            isinstance(value, Wrapped) and value.how == "compiled"
+        ) or definition in roots.by_decorator
+        if not decorated and not (isinstance(value, Func) and roots.is_named(value)):
             return
         numbered = set(self.numbered(cls, cls.module))
-        read = self.reading(cls, numbered, 0, definition.name) if numbered else None
+        read = self.reading(cls, numbered, MAX_NESTING, definition.name) if numbered else None
         details = {"class": cls.name, "method": definition.name}
         if read is not None:
-            self.at.notebook.note(read.node, "compile block", frame, details=details)
-        elif size := self.sized(cls, definition):
+            title = f"`{read.cls.name}.{read.function.name}`"
+            where = Frame(read.cls.module, unit_of(read.function), title, cls=read.cls)
+            details |= {"when": read.when} if read.when else {}
+            self.at.notebook.note(read.node, "compile block", where, details=details)
+        elif decorated and (size := self.sized(cls, definition)):
             decorator = next(d for d in definition.decorator_list if "compile" in ast.dump(d))
             self.at.notebook.note(decorator, "compile block", frame, details=details | size)
 
@@ -262,8 +282,8 @@ class NumberedBlocks:
     def reading(
         self, cls: ClassInfo, numbered: set[str], depth: int, method: str = "forward"
     ) -> Reading | None:
-        """The first number, of those that the constructor is given under these names, which a method reads in any
-        case: itself, or in a module that it holds."""
+        """The first number, of those that the constructor is given under these names, which a method reads: itself, or
+        in a module that it holds; one that is read in any case before one that is where an argument is given."""
         held = dict(cls.layers())
         own = {attribute for attribute, value in held.items() if _is_made_of(value, numbered)}
         found = self.at.classes.find_method(cls, method)
@@ -271,21 +291,35 @@ class NumberedBlocks:
             return None
         me = own_name(found[1])
         unread = _names_of_regions(found[1])
-        for part in _in_any_case(found[1]):
+        seldom: Reading | None = None
+        for part, when in _in_any_call(found[1]):
             if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name) or part in unread:
                 continue
             if part.value.id != me or not isinstance(part.ctx, ast.Load):
                 continue
-            if part.attr in own:
-                return Reading(found[0], part.attr, part)
+            read = None
             made = held.get(part.attr)
-            if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth:
+            if part.attr in own:
+                read = Reading(found[0], part.attr, part, found[1])
+            elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth:
                 inner = self.at.names.global_name(cls.module, made.func.id)
                 if isinstance(inner, Class) and self.at.classes.is_module(inner.info):
                     given = set(_given(inner.info, made, numbered))
-                    if given and (found_inside := self.reading(inner.info, given, depth - 1)) is not None:
-                        return found_inside
-        return None
+                    read = self.reading(inner.info, given, depth - 1) if given else None
+            if read is not None and not (when := read.when or when):
+                return read
+            if read is not None:
+                seldom = seldom or read._replace(when=when)
+        return seldom
+
+
+def _told(cls: ClassInfo, read: Reading) -> dict[str, str]:
+    details = {
+        "class": cls.name,
+        "number": f"{read.cls.name}.{read.attribute}",
+        "at": told_place(read.cls.module.path, read.node.lineno),
+    }
+    return details | ({"when": read.when} if read.when else {})
 
 
 def _goes_over(loop: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
@@ -382,11 +416,31 @@ def _asked_for(part: ast.AST) -> str:
 
 def _in_any_case(function: FunctionNode) -> Iterator[ast.AST]:
     """The nodes of a function that are not under a condition, nor in a function within it."""
-    nodes: list[ast.AST] = list(reversed(function.body))
+    return (node for node, when in _in_any_call(function) if not when)
+
+
+def _in_any_call(function: FunctionNode) -> Iterator[tuple[ast.AST, str]]:
+    """The nodes of a function, without functions in it, that are not under a condition, and those for which an argument
+    has to be given: each with that condition, `cache is not None`."""
+    optional = {parameter.arg for parameter in parameters_in(function.args)}
+    nodes: list[tuple[ast.AST, str]] = [(node, "") for node in reversed(function.body)]
     while nodes:
-        node = nodes.pop()
-        yield node
+        node, when = nodes.pop()
+        yield node, when
         if isinstance(node, (ast.If, ast.IfExp)):
-            nodes.append(node.test)
+            name, there = _asked_to_be_there(node.test)
+            if name in optional:
+                given: Any = node.body if there else node.orelse
+                both = " and ".join([*filter(None, [when]), f"{name} is not None"])
+                nodes += [(one, both) for one in (reversed(given) if isinstance(given, list) else [given])]
+            nodes.append((node.test, when))
         elif not isinstance(node, (FunctionNode, ast.Lambda, ast.ClassDef, ast.Raise)):
-            nodes += reversed(below(node))
+            nodes += [(one, when) for one in reversed(below(node))]
+
+
+def _asked_to_be_there(test: ast.expr) -> tuple[str, bool]:
+    """The name that a test asks whether it is None, and whether the test holds where it is not."""
+    match test:
+        case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as asked], [ast.Constant(None)]):
+            return name, isinstance(asked, ast.IsNot)
+    return "", False
