@@ -159,6 +159,8 @@ def reduce_where(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = 
         if name in ("any", "all")
         else " Elements are added in another order, so the last digits may differ."
     )
+    if name == "mean":
+        order += " In float16 it overflows where the sum is above 65,504, which the mean is not."
     assumed, waits = _assumed(function, tensor, mask)
     return fix(
         f"Reduce over all elements, with those outside the mask made neutral.{order}{assumed}",
