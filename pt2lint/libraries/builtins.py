@@ -562,7 +562,8 @@ def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Val
     asked = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
     items = owner.beginning(start_of(asked))
     known = [*items, *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
-    everything = mixed(join_all(known), owner.keywords)
+    all_given = owner.listed and method in ("items", "values")
+    everything = mixed(join_all(known), owner.keywords and not all_given)
     if method in ("get", "pop", "setdefault"):
         if isinstance(first, Py) and (isinstance(first.const, str) or (owner.items and not items)):
             if first.const in owner.items:

@@ -2134,3 +2134,41 @@ class Layer(torch.nn.Module):
 def test_what_a_call_does_not_give_is_not_there(test: str, more: str, change: str, found: bool) -> None:
     code = GIVEN_MORE.replace("TEST", test).replace("MORE", more, 1).replace("CHANGE", change)
     assert [f.code for f in findings(code) if f.code == "PTB103"] == ["PTB103"] * found
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("self.meter.put(loss=x.sum(), mean=x.mean())", True),
+        ("self.meter.put(loss=x.sum(), rate=0.1)", False),  # whether it asks for one of them by its name
+        ("self.meter.put(**own)", False),
+        ("self.meter.put(loss=x.sum(), **own)", False),
+        ("self.meter.add(loss=x.sum())", True),
+        ("self.meter.add(loss=x.sum(), text='a')", False),
+    ],
+)
+def test_what_a_call_lists_by_name_is_gone_over(call: str, found: bool) -> None:
+    code = f"""
+class Meter:
+    def __init__(self):
+        self.kept = {{}}
+
+    def put(self, **named):
+        for name, value in named.items():
+            self.kept[name] = float(value)
+
+    def add(self, **named):
+        for value in named.values():
+            print(value.item())
+
+class Step:
+    def __init__(self):
+        self.meter = Meter()
+        self.run = torch.compile(self.step)
+
+    def step(self, x: torch.Tensor, **own):
+        {call}
+        return x * 2
+"""
+    read_out = [f for f in findings(HEAD + code) if f.code in ("PTB103", "PTB104")]
+    assert bool(read_out) == found
