@@ -28,8 +28,8 @@ class ModelledBreak(GraphBreak):
     deviation is zero (the one of `transforms.v2` does not), `torchmetrics.MeanMetric` looks for NaN (not with
     `nan_strategy="disable"`), a transform that draws random numbers reads them, a scheduler of diffusers chooses by
     the timestep. Call these before or after what is compiled. `torch.distributions.kl_divergence` looks its
-    formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like (GB0059, measured on 2.13):
-    call it once before.
+    formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like, or two `Independent` of
+    these (GB0059, measured on 2.13): call it once before.
 
     Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and
     many more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or strings is

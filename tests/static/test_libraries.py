@@ -543,7 +543,13 @@ class Net(torch.nn.Module):
 
 FIRST = """
 import torch
-from torch.distributions import Beta, Laplace, Normal, kl, kl_divergence
+from torch.distributions import Beta, Categorical, Independent, Laplace, Normal, kl, kl_divergence
+
+def both(mean, spread):
+    return Independent(Normal(mean, spread), 1)
+
+def one_of(mean, spread):
+    return Independent(Categorical(logits=mean), 0)
 
 class M(torch.nn.Module):
     def __init__(self):
@@ -552,7 +558,8 @@ class M(torch.nn.Module):
 
     def forward(self, x: torch.Tensor):
         h = self.layer(x)
-        return {call}({kind}(h.exp(), h.exp()), {kind}(x, x.exp())).sum() * 2
+        q = {kind}(h.exp(), h.exp()) if self.training else {kind}(x.exp(), h.exp())
+        return {call}(q, {kind}(x, x.exp())).sum() * 2
 """
 
 
@@ -563,6 +570,8 @@ class M(torch.nn.Module):
         ("kl.kl_divergence", "Beta", True),
         ("torch.distributions.kl_divergence", "Normal", True),
         ("kl_divergence", "Laplace", False),  # of which there is one formula
+        ("kl_divergence", "both", True),  # which looks the one for two `Normal` up
+        ("kl_divergence", "one_of", False),
     ],
 )
 def test_a_divergence_breaks_the_first_time_that_its_formula_is_looked_up(
@@ -572,7 +581,7 @@ def test_a_divergence_breaks_the_first_time_that_its_formula_is_looked_up(
     path = tmp_path / "m.py"
     code = FIRST.format(call=call, kind=kind)
     path.write_text(code)
-    assert [(f.code, f.line) for f in lint([str(path)]).findings] == [("PTB187", 12)] * breaks
+    assert [(f.code, f.line) for f in lint([str(path)]).findings] == [("PTB187", 19)] * breaks
     module: dict[str, Any] = {"__name__": "m"}
     exec(compile(code, path, "exec"), module)
     counters = torch._dynamo.utils.counters
