@@ -658,6 +658,24 @@ class Turns:
                 return True
         return False
 
+    def keeps(self, place: str) -> bool:
+        """Whether the turns of the innermost loop leave what a name or an attribute (`self.seen`) holds: they neither
+        bind it anew, or a part of it, nor take anything out of it."""
+        for loop in self.loops[:1]:
+            if place in self._bindings(loop.body):
+                return False
+            for node in walk(loop.body):
+                part: cst.BaseExpression | None = None
+                if isinstance(node, cst.AssignTarget | cst.Del):
+                    part = node.target
+                elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+                    part = node.func.value if node.func.attr.value in _SHRINK else None
+                while isinstance(part, cst.Subscript):
+                    part = part.value
+                if part is not None and dotted(part) == place:
+                    return False
+        return bool(self.loops)
+
     def filled_under(self, name: str) -> cst.BaseExpression | None:
         """The key, another one at each turn, under which a turn puts something into the dictionary of that name; or one
         of those, at each turn more or less, under which it fills one anew."""

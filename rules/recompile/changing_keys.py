@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.fixes.repairs import by_hand
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns
+from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name
 
 
@@ -16,6 +19,9 @@ def is_counted(loop: cst.CompFor, turns: Turns) -> bool:
     over = loop.iter
     ranges = isinstance(over, cst.Call) and is_name(over.func, "range")
     return isinstance(over, cst.Call) and ranges and any(turns.number(a.value) for a in over.args)
+
+
+RETURN = "Return what it adds, and let the caller put that into the list"
 
 
 class ChangingKeys(CompiledCall):
@@ -27,7 +33,8 @@ class ChangingKeys(CompiledCall):
     again at every call, until the recompile limit; from then on the function runs without compiling. Tensors under
     the same keys cost nothing, whatever is in them. So is a list or a tuple that the function returns longer than
     it was given it, where the next call is given that (`y, past = model(x, past)` of a cache to which each step
-    adds): a cache that is made as long as it will get, and written to, has the same length each time.
+    adds): a cache that is made as long as it will get, and written to, has the same length each time. Nor should the
+    function add to a list that it is given (`losses.append(y)`, `stats["loss"].append(y)`) and that the caller keeps.
 
     ## Example
     ```python
@@ -68,7 +75,7 @@ class ChangingKeys(CompiledCall):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        return any(k.startswith(("use ", "longer ")) for k in op.details)
+        return any(k.startswith(("use ", "longer ", "added ")) for k in op.details)
 
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for argument in self.arguments(node, op):
@@ -78,6 +85,18 @@ class ChangingKeys(CompiledCall):
                     self.shown(op, argument.key),
                     f"`{self.text(argument.value)}` comes back longer from every call of {self.callee(op)}, and Dynamo "
                     "guards on its length: each is compiled again, until the limit",
+                )
+                continue
+            if op.detail(f"added {argument.key}") and self.is_kept(argument.value, turns):
+                shown = self.led_to(
+                    self.shown(op, argument.key), op.detail(f"added {argument.key}"), "it is added to"
+                )
+                self.report(
+                    argument.value,
+                    shown,
+                    f"{self.callee(op)} adds to {self.quote(argument.value)} at every call, and Dynamo guards on the "
+                    "length of each list: each is compiled again, until the limit",
+                    fixes=[by_hand.told(RETURN)],
                 )
                 continue
             key = self.key(argument.value, turns, argument.word.startswith("dict"))
@@ -100,6 +119,18 @@ class ChangingKeys(CompiledCall):
                     f"`*{self.text(a.value)}` passes more arguments at every call, and Dynamo guards on their number: "
                     "each is compiled again, until the limit",
                 )
+
+    def is_kept(self, value: cst.BaseExpression, turns: Turns) -> bool:
+        """Whether each turn passes the same, with what was added to it: a name that was bound before the loop, or an
+        attribute that one place of the file sets, and none empties."""
+        place = dotted(value)
+        if not place or not turns.keeps(place):
+            return False
+        held = re.escape(place.rpartition(".")[2]) if "." in place else ""
+        text = self.function.source
+        anew = re.findall(rf"\.{held}\s*(?::[^=\n]+)?=[^=]", text) if held else ()
+        emptied = held and re.search(rf"\.{held}(?:\[[^\]]*\])?\.(?:clear|pop)", text)
+        return len(anew) <= 1 and not emptied
 
     def key(self, value: cst.BaseExpression, turns: Turns, is_dict: bool) -> cst.BaseExpression | None:
         """The first key of a dictionary as it is written that is another text at each turn, or under which a turn puts

@@ -16,7 +16,7 @@ from pt2lint.static.observers.compiled_parts import CompiledParts
 from pt2lint.static.observers.computing import Computing
 from pt2lint.static.observers.counts import advanced, counts
 from pt2lint.static.observers.growing import stays_long
-from pt2lint.static.observers.lengths import lengthened
+from pt2lint.static.observers.lengths import added_to, lengthened
 from pt2lint.static.observers.sized import Sized
 from pt2lint.static.observers.uses import Decisive, Use, wants_number
 from pt2lint.static.source.modules import ClassInfo, Module
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 
 HOLDING = ("dict", "object", "unknown")  # words for what may hold numbers
+FILLED = ("list", "dict")  # words for what a function may add to
 LISTED = ("list", "tuple", "none", "unknown")  # words for what may be a list
 MANY = (
     2  # calls of torch functions on tensors that make a method worth compiling; or one product with its own
@@ -350,6 +351,10 @@ class CompiledCalls:
             listed = {name: at for at, name in given if str(sorts.get(at)).startswith(LISTED)}
             if listed and not isinstance(inner.node, ast.Lambda):
                 words |= {f"longer {listed[name]}": "yes" for name in lengthened(inner.node, {*listed})}
+            kept = {name: at for at, name in given if str(sorts.get(at)).startswith(FILLED)}
+            if kept and not isinstance(inner.node, ast.Lambda):
+                for name, line in added_to(inner.node, {*kept}).items():
+                    words[f"added {kept[name]}"] = told_place(inner.module.path, line)
             for at, name in given[: len(args) + len(kwargs)]:
                 value = args[at] if isinstance(at, int) else kwargs.get(str(at), UNKNOWN)
                 if read := _read_in(value, words.get(f"parts {at}", "").split()):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pt2lint.static.source.nodes import FunctionNode, is_name, parts
+from pt2lint.static.source.nodes import FunctionNode, is_name, parts, walk
 
 ADD = ("append", "extend", "insert")
+SHRINK = ("clear", "pop", "popitem", "popleft", "remove")
 
 
 def lengthened(function: FunctionNode, names: set[str]) -> set[str]:
@@ -26,6 +27,44 @@ def lengthened(function: FunctionNode, names: set[str]) -> set[str]:
                 of, beside = unpacked.get(one.value.id, ("", len(elements)))
                 found |= {of} if len(elements) - 1 > beside else set()
     return found
+
+
+def added_to(function: FunctionNode, names: set[str]) -> dict[str, int]:
+    """The names to which a function that neither binds nor shortens them adds in any case, or to a list in them, and
+    the lines: `losses.append(x)`, `stats["loss"].append(x)`, `stats.setdefault("loss", []).append(x)`."""
+    found: dict[str, int] = {}
+    for part in _always(function.body):
+        place = None
+        if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+            callee = part.value.func
+            place = callee.value if isinstance(callee, ast.Attribute) and callee.attr in ADD else None
+        elif isinstance(part, ast.AugAssign) and isinstance(part.op, ast.Add) and _holds_any(part.value):
+            place = part.target
+        if place is not None and (name := _within(place)) in names:
+            found.setdefault(name, part.lineno)
+    for each in walk(function) if found else ():
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in SHRINK:
+            found.pop(_within(each.func.value), None)
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del):
+            found.pop(each.id, None)
+        elif isinstance(each, (ast.Assign, ast.Delete)):
+            for target in each.targets:
+                found.pop(_within(target), None)
+    return found
+
+
+def _within(place: ast.expr) -> str:
+    """`stats` of `stats["loss"]`, of `stats.setdefault("loss", [])` and of itself."""
+    while not isinstance(place, ast.Name):
+        if isinstance(place, ast.Subscript):
+            place = place.value
+        elif isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute):
+            if place.func.attr != "setdefault":
+                return ""
+            place = place.func.value
+        else:
+            return ""
+    return place.id
 
 
 def _longer(function: FunctionNode, names: set[str]) -> dict[str, str]:
