@@ -2172,3 +2172,21 @@ class Step:
 """
     read_out = [f for f in findings(HEAD + code) if f.code in ("PTB103", "PTB104")]
     assert bool(read_out) == found
+
+
+def test_a_number_picks_one_of_several_tables() -> None:
+    code = """
+import pandas as pd
+
+@torch.compile
+def f(x: torch.Tensor, tables: pd.DataFrame | list[pd.DataFrame]):
+    first = tables[0]
+    return x * 2
+
+@torch.compile
+def g(x: torch.Tensor, tables: pd.DataFrame | list[pd.DataFrame]):
+    rate = tables["rate"]
+    return x * 2
+"""
+    lines = (HEAD + code).splitlines()
+    assert [lines[f.line - 1].strip() for f in findings(HEAD + code)] == ['rate = tables["rate"]']

@@ -76,7 +76,10 @@ class Subscripts:
         if isinstance(owner, Dict):
             return self._item_of_dictionary(owner, index, node, frame)
         if isinstance(owner, Instance):
-            self.at.calls.asked_of_untraced(node, owner, frame)
+            if (
+                not isinstance(index, Py) or index.type != "int"
+            ):  # `image[0]` is one of a list, where it may be one
+                self.at.calls.asked_of_untraced(node, owner, frame)
             return self.at.objects.instance_item(owner, index, frame)
         if isinstance(owner, Class) and self.at.classes.is_generic(owner.info):
             return owner  # `Table[int](x)`
