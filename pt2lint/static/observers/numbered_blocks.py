@@ -60,8 +60,7 @@ class NumberedBlocks:
         if not self.at.notebook.listens("compile block", frame):
             return
         cls = target.cls
-        numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
-        read = self.reading(cls, numbered, MAX_NESTING) if numbered else None
+        read = self.read_of_turn(cls, frame)
         varied: set[str] = set()
         if read is None:
             varied = {name for module in {cls.module, frame.module} for name in self.varied(cls, module)}
@@ -82,8 +81,7 @@ class NumberedBlocks:
             return
         if not self.at.notebook.listens("compile block", frame) or not self.at.classes.is_module(cls):
             return
-        numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
-        read = self.reading(cls, numbered, MAX_NESTING) if numbered else None
+        read = self.read_of_turn(cls, frame)
         if read is not None:
             details = _told(cls, read) | {"left": "yes"}
             self.at.notebook.note(node, "compile block", frame, details=details)
@@ -234,6 +232,11 @@ class NumberedBlocks:
                 given |= {ast.unparse(v): v for parameter, v in _parameters(cls, part) if parameter == name}
         named = {n.id for value in given.values() for n in walk(value) if isinstance(n, ast.Name)}
         return len(given) == 1 and not named & turning
+
+    def read_of_turn(self, cls: ClassInfo, frame: Frame) -> Reading | None:
+        """The number that `forward` reads and that a loop, of the class's file or of this one, gives each block."""
+        numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
+        return self.reading(cls, numbered, MAX_NESTING) if numbered else None
 
     def numbered(self, cls: ClassInfo, module: Module) -> Iterator[str]:
         """The parameters of the constructor that a loop of a file gives the number of its turn."""
