@@ -60,6 +60,27 @@ def of_next_line(above: Sequence[cst.EmptyLine]) -> tuple[Sequence[cst.EmptyLine
     return above[:at], above[at:]
 
 
+# A call, or code in quotes, that a comment names: "``.item()`` keeps the precision".
+_NAMED = re.compile(r"`+([^`]+)`+|([\w.]+)\(\)")
+_WORD = re.compile(r"\w+")
+
+
+def speak_of_gone(lines: Sequence[str], at: int, before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a comment right above `lines[at]`, or among the lines `after` that begin there and take the place of
+    those `before`, names code which was in these and is no longer."""
+    first = at
+    while first > 0 and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    told = [line.partition("#")[2] for line in (*lines[first:at], *after)]
+    named = {
+        word for one in told for pair in _NAMED.findall(one) for word in _WORD.findall("".join(pair))[-1:]
+    }
+    if not named:
+        return False
+    was, now = ({*_WORD.findall("\n".join(one.partition("#")[0] for one in of))} for of in (before, after))
+    return bool(named & (was - now))
+
+
 @lru_cache(maxsize=16)  # several fixes of one function are looked at one after the other
 def comments(text: str) -> Sequence[Comment]:
     """All comments in order. Raises SyntaxError (TokenError among it) where the text has no tokens."""

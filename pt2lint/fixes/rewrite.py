@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import libcst as cst
 
 from pt2lint.finding import Applicability, Edit, Fix, Trait
-from pt2lint.fixes.comments import carry, comments
+from pt2lint.fixes.comments import carry, comments, speak_of_gone
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.layout import broken
@@ -72,6 +72,8 @@ _NO_IMPORT = Edit("", 0, 0, 0, 0, "")
 _TOO_NEW = Edit("", 0, 0, 0, 0, "new")
 # In place of what would leave a comment that speaks to a tool about its line without that line.
 _NO_LINE = Edit("", 0, 0, 0, 0, "line")
+# In place of what would leave a comment that speaks of a call which is gone: `.item()` keeps it in float32, say.
+_SAID = Edit("", 0, 0, 0, 0, "said")
 _SINCE = {
     "torch._higher_order_ops.print": (2, 13),
     "torch.compiler.is_compiling": (2, 1),
@@ -104,6 +106,8 @@ def fix(
         return Refusal("the project says that it runs on a torch that does not have it")
     if _NO_LINE in found:
         return Refusal("a comment speaks to a tool about a line that would go")
+    if _SAID in found:
+        return Refusal("a comment speaks of what would go")
     if _DEAD_NAME in found:
         return Refusal("what made a name that nothing would read any more may have an effect")
     begins = next((text for trait, text in _BEGINS.items() if trait in traits), "")
@@ -161,6 +165,8 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
         if tag == "equal":
             continue
         before, text = old[i:j], after[k:m]
+        if speak_of_gone(after, k, before, text):
+            return (_SAID,)
         longest = max([file.line_length, *map(len, before)])
         lines_ = [part for one in text for part in broken(one, longest, module.default_indent)]
         first = function.first_line + i

@@ -115,6 +115,8 @@ def test_the_number_in_place_of_a_tensor():
     ("old", "new"),
     [
         ("torch.tensor(True)", "x.sum() > 0"),
+        ("self.ready = torch.tensor(False)  #", 'self.register_buffer("ready", torch.tensor(False))  #'),
+        ("self.ready = torch.tensor(False)  #", "self.now = torch.tensor(False)  #"),
         ("torch.tensor(True)", "torch.tensor(  # now\n                True)"),
         ("return x *", "return self.ready * x *"),
         ("return x *", "return x.where(self.ready, x) *"),

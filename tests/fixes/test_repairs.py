@@ -345,6 +345,7 @@ NUMBERS = [
     ("return x / x.abs().max().item()", "x.abs().max().item"),
     ("scale = x.abs().max().item() + 1\n    return x * scale - scale", "x.abs().max().item"),
     ("return x * float(x.sum())", "float"),
+    ("# of `x.sum()`, not max()\n    n = x.sum().item()\n    return x / n", "x.sum().item"),
     ("limit = x.mean().item()\n    return torch.clamp(x, max=limit)", "x.mean().item"),
     ("return x * -(x > 0).sum().item()", "(x > 0).sum().item"),
     (
@@ -396,6 +397,8 @@ def test_a_number_that_is_kept_stays_what_it_was(body):
         "n = torch.zeros(3)\n    n[x > 0] = x.sum().item()\n    return n",
         "n = {}\n    n[0] = x.sum().item()\n    return n",
         "n = torch.zeros(3)\n    n[0] += x.sum().item()\n    return n",  # which may lie on another device
+        "# ``.item()`` is what the paper's code does,\n    # in float64\n    n = x.sum().item()\n    return x / n",
+        "return x / x.sum().item()  # item() waits",
     ],
 )
 def test_keep_tensor_is_refused(body):

@@ -3901,6 +3901,33 @@ def test_kept_state_is_mended(name: str, tmp_path: Path) -> None:
     assert lint([str(path)], Settings()).findings == []
 
 
+AT = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.arange(3.0)
+
+    def at(self, *x):
+        self.scale = self.scale.to(x[0])
+        return self.scale
+
+    def forward(self, x):
+        return x * self.at(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "mended"), [("at", "x[0]", True), ("at", "*x", False), ("to", "x[0]", False)]
+)
+def test_what_converts_an_object_leaves_it_so(method: str, given: str, mended: bool, tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(AT.replace("at(", f"{method}(").replace("to(x[0])", f"to({given})"), encoding="utf-8")
+    (finding,) = lint([str(path)], Settings()).findings
+    assert bool(finding.fixes) == mended
+
+
 PADDED = """
 import torch
 import torch.nn.functional as F

@@ -1829,6 +1829,9 @@ class Encoder(torch.nn.Sequential):
     def _private(self, x):
         return self.forward(x)
 
+    def extra_repr(self):
+        return f"at rest: {self.forward(self.rest)}"  # for a reader
+
     @staticmethod
     def other(self, x):
         return self.forward(x)

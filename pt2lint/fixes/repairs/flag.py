@@ -33,6 +33,10 @@ def number_itself(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     if asked is None or around is None:
         return Refusal("no attribute is tested here")
     name = asked.attr.value
+    if any(isinstance(one, ast.Constant) and one.value == name for one in ast.walk(file_of(function).tree)):
+        return Refusal("its name stands in a text: it may be a buffer, which takes no number")
+    if not any(_is_own(one, name) for one in _init(around)):
+        return Refusal("`__init__` does not set it: it may be a buffer of a base class")
     edits: list[Edit] = []
     for one in ast.walk(around):
         if isinstance(one, ast.Assign) and any(_is_own(target, name) for target in one.targets):
@@ -144,6 +148,15 @@ def _read(function: FunctionCode, node: cst.CSTNode) -> tuple[cst.BaseExpression
             break
         below = outer
     return read, inner if of_self and tested else None  # type: ignore[return-value]
+
+
+def _init(around: ast.ClassDef) -> Iterator[ast.AST]:
+    return (
+        part
+        for one in around.body
+        if isinstance(one, ast.FunctionDef) and one.name == "__init__"
+        for part in ast.walk(one)
+    )
 
 
 def _statements(around: ast.ClassDef) -> Iterator[ast.stmt]:

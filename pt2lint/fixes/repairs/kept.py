@@ -28,6 +28,8 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 
+# Methods that convert what an object holds.
+CONVERTS = ("to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "_apply")
 PLAIN = ("range", "int", "float", "len", "min", "max")
 
 
@@ -47,6 +49,10 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         return Refusal("no attribute is assigned in a function")
     if function.parent(statement) is not owner.body:
         return Refusal("it is converted under a condition, or in a loop")
+    if owner.name.value in CONVERTS or any(
+        isinstance(part, cst.Arg) and part.star for part in walk(statement)
+    ):
+        return Refusal("it is what converts the object, which is to stay converted")
     text, line = source(function, node), function.range(statement)[2]
     name = node.attr.value.strip("_") or "value"
     if (

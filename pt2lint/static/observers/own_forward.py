@@ -14,6 +14,9 @@ from pt2lint.static.values import Ext
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
+# Methods that torch itself calls of a module: to print it, to save it.
+OF_TORCH = {"extra_repr", "get_extra_state", "set_extra_state"}
+
 
 class OwnForward:
     """`_callers`: the method that calls, and its class, by the place of the call."""
@@ -23,13 +26,14 @@ class OwnForward:
         self._callers: dict[tuple[str, int, int], tuple[FunctionNode, ClassInfo]] = {}
 
     def read_through(self, module: Module, classes: list[ClassInfo]) -> None:
-        """All of a file was followed. What users call are methods without an underscore; `__call__` runs `forward`."""
+        """All of a file was followed. What users call are methods without an underscore, but for those that torch
+        calls; `__call__` runs `forward`."""
         if not module.says(".forward(") or "forward of compiled" not in self.at.notebook.anywhere:
             return
         for cls in classes:
             if self._compiles_calls(cls):
                 for name in cls.methods:
-                    if name != "forward" and not name.startswith("_"):
+                    if name != "forward" and name not in OF_TORCH and not name.startswith("_"):
                         self._look(cls.methods[name], cls)
 
     def _compiles_calls(self, cls: ClassInfo) -> bool:
