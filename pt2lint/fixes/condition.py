@@ -24,7 +24,7 @@ from pt2lint.fixes.rewrite import (
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, parameters_in, walk
 
-_REDUCES = words("any all sum mean max min prod norm count_nonzero")
+REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")
 _OF_TABLES = words("isnull isna notnull notna")  # methods of pandas and the like, and of no tensor
 
@@ -417,8 +417,8 @@ def is_scalar(function: FunctionCode, node: cst.BaseExpression, depth: int = 4) 
         if known is not None and known.startswith("torch."):
             if callee(node) in ("rand", "randn", "zeros", "ones") and len(node.args) == 1:
                 return source(function, node.args[0].value) in ("[]", "()")
-            return callee(node) in _REDUCES | _PLACES and len(node.args) == 1
-        return known is None and callee(node) in _REDUCES | _PLACES | {"item"} and not node.args
+            return callee(node) in REDUCES | _PLACES and len(node.args) == 1
+        return known is None and callee(node) in REDUCES | _PLACES | {"item"} and not node.args
     if isinstance(node, cst.Name) and depth:
         value = definition(function, node)
         return value is not None and is_scalar(function, value, depth - 1)

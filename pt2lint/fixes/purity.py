@@ -193,6 +193,19 @@ def number(node: cst.BaseExpression) -> float | None:
     return None
 
 
+def of_number(function: FunctionCode, node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The `0.0` of `torch.tensor(0.0, device=x.device)`, of no dtype but that of a tensor."""
+    if not isinstance(node, cst.Call) or qualified(function, node.func) != "torch.tensor" or not node.args:
+        return None
+    first, *others = node.args
+    plain = number(first.value) is not None and not first.keyword and not first.star
+    for one in others:
+        word = one.keyword.value if one.keyword is not None else ""
+        of_tensor = isinstance(one.value, cst.Attribute) and one.value.attr.value == "dtype"
+        plain = plain and (word in ("device", "requires_grad") or (word == "dtype" and of_tensor))
+    return first.value if plain else None
+
+
 def singular(node: cst.CSTNode, products: bool = True) -> bool:
     """Whether the gradient of something below the node may be infinite or NaN where it is not selected. `products`:
     count those too, whose gradient is infinite only where a factor is."""

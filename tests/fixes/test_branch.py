@@ -460,6 +460,51 @@ def test_a_division_is_by_one_where_it_is_not_taken(body, written):
     assert written in prove(source, fix, SIDES)
 
 
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        (
+            "return y.sum() if m.sum() == 0 else y.sum() / n",
+            "torch.where(m.sum() == 0, y.sum(), y.sum() / n.clamp(min=1))",
+        ),
+        (
+            "k = m.float().sum()\n    return y / k if m.any() else y",
+            "where(m.any(), y / k.clamp(min=1), y)",
+        ),
+        (
+            "if not n >= 1:\n        return y\n    z = y / n\n    return z + 1",
+            "    z_otherwise = y / n.clamp(min=1)\n    return torch.where(take, z_otherwise + 1, y)\n",
+        ),
+        ("return y / n if n == 0 else y", "torch.where(n == 0, y / torch.where(n == 0, n, 1), y)"),
+        ("return y / n if n > 1 else y", "torch.where(n > 1, y / torch.where(n > 1, n, 1), y)"),
+        ("m[0] = True\n    return y / n if m.any() else y", "torch.where(m.any(), n, 1)"),
+    ],
+)
+def test_how_many_a_mask_has_is_one_at_least_where_it_is_divided_by(body, written):
+    source = HEAD + f"def f(y: torch.Tensor):\n    m = y > 1\n    n = m.sum()\n    {body}\n"
+    assert written in prove(source, branch(source, to_where), SIDES)
+
+
+@pytest.mark.parametrize(
+    ("made", "written"),
+    [
+        ("torch.tensor(0.5, device=y.device)", "0.5"),
+        ("torch.tensor(-1, dtype=y.dtype, requires_grad=True)", "-1"),
+        ("torch.tensor([2.0])", "torch.tensor([2.0])"),
+    ],
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return {} if y.sum() > 1 else y.mean()",
+        "z = y.mean()\n    if y.sum() > 1:\n        z = {}\n    return z",
+    ],
+)
+def test_a_number_stands_for_the_tensor_that_is_made_of_it(body, made, written):
+    source = HEAD + f"def f(y: torch.Tensor):\n    {body.format(made)}\n"
+    assert f"torch.where(y.sum() > 1, {written}, " in applied(source, branch(source, to_where))
+
+
 def test_a_tensor_that_a_side_makes_on_the_default_device_waits_for_its_proof():
     for made, waits in {
         "torch.tensor(1.0)": True,

@@ -358,6 +358,7 @@ ASSIGNMENTS = [
     "if y.sum() > 100:\n        y[y.eq(1)] = 5.0",
     "if x.dim() == 2 and not (y > 0).all():\n        y[y > 1] = 1.0",
     "bad = y.isnan()\n    if bad.any():\n        y = y.masked_fill(bad, 0.0)",
+    "bad = (y > 2).any(1)\n    if bad.any():\n        y = y.masked_fill(bad.unsqueeze(1), torch.tensor(0.0))",
     "bad = y > 2\n    if bad.sum() > 0:\n        z = torch.where(bad, y + 1, z)\n        y[bad & (x > 1)] = 2.0",
     "less = y < z\n    if less.any():\n        kept = torch.where(less, -z, y)\n        z = torch.where(~less, z, -y)\n"
     "        y = kept  # last",
@@ -381,6 +382,9 @@ def test_mask_is_assigned_through(text):
         ("not (~m).all()", "m"),
         ("torch.count_nonzero(m) != 0", "m"),
         ("torch.logical_not(m).any()", "~m & (x > 1)"),
+        ("m.any()", "m.reshape(2, 3)"),
+        ("m.any()", "m[:]"),
+        ("not m.all()", "~m.squeeze()"),
     ],
 )
 def test_a_mask_that_the_test_asks_is_not_joined_with_it(test, mask):
@@ -401,6 +405,7 @@ def test_a_mask_that_the_test_asks_is_not_joined_with_it(test, mask):
         "if (y > 1).any():\n        y = x.masked_fill(y > 1, 0.0)",
         "if (y > 1).any():\n        y = torch.where(y > 1, x / y, y)",
         "if (y > 1).any():\n        y = torch.where(y < 1, x, y)",
+        "if (y > 1)[0].any():\n        y = torch.where(y > 1, x, y)",
         "if (y > 1).any():\n        y = torch.where(y > 1, y, x)",
         "z = y\n    if (y > 1).any():\n        z = torch.where(y > 1, x, y)\n    y = y + z",
         "if (y > 1).any():\n        y[y > 1] = 0.0\n        x[y < 1] = 0.0",
@@ -715,6 +720,7 @@ def test_repeated_by_a_list_of_numbers(text, made):
         "x.repeat_interleave(torch.tensor(x), dim=1)",
         "x.repeat_interleave(torch.tensor(next(counts)), dim=0)",
         "x.repeat_interleave(torch.tensor(counts), dim=0, output_size=5)",
+        "x.repeat_interleave(torch.tensor(x.counts), dim=0)",  # which may be one number
     ],
 )
 def test_repeated_otherwise_is_refused(text):

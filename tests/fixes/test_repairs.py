@@ -383,6 +383,16 @@ def test_a_number_that_is_kept_stays_what_it_was(body):
 
 
 @pytest.mark.parametrize(
+    ("read", "written"), [("x.sum()", "x.sum()"), ("x[0]", "x[0]"), ("x[:1].view(())", ".view(()).detach()")]
+)
+def test_what_is_made_without_gradients_is_not_detached(read, written):
+    source = HEAD + DEF + f"with torch.no_grad():\n        n = {read}.item()\n    return x / n\n"
+    code = function_code(source)
+    fix = scalar.keep_tensor(code, calls(code, f"{read}.item"))
+    assert f"{written}\n    return" in prove(source, fix, [[X], [P]])
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "return x + 1 if x.sum().item() > 0 else x",

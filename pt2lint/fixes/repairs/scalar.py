@@ -7,9 +7,9 @@ import builtins
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.condition import is_scalar, read_of
+from pt2lint.fixes.condition import REDUCES, is_scalar, read_of
 from pt2lint.fixes.instead import RETURNED, bad_use
-from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, may_be_array
+from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, is_without_gradients, may_be_array
 from pt2lint.fixes.purity import is_view
 from pt2lint.fixes.repairs import branch, guard, in_math, index, longest, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
@@ -89,7 +89,7 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     if reason and not reason.endswith(RETURNED):
         return Refusal(reason)
     text = in_parentheses(source(function, tensor))
-    if kind(tensor) not in ("tensor:int", "tensor:bool") and not has_no_gradient(function, tensor, kind):
+    if kind(tensor) not in ("tensor:int", "tensor:bool") and not _passes_none(function, tensor, kind):
         text += ".detach()"  # a number has no gradient
     if _changes_under(function, node, tensor):
         text += ".clone()"
@@ -123,7 +123,7 @@ def keep_for_others(function: FunctionCode, node: cst.Call, kind: Kind) -> Repai
     text = in_parentheses(source(function, tensor))
     if not is_scalar(function, tensor):
         text += ".squeeze()"  # of one element, as the number is read out of it
-    if not has_no_gradient(function, tensor, kind):
+    if not _passes_none(function, tensor, kind):
         text += ".detach()"
     if _changes_under(function, node, tensor):
         text += ".clone()"
@@ -133,6 +133,18 @@ def keep_for_others(function: FunctionCode, node: cst.Call, kind: Kind) -> Repai
         rewrite(function, {node: cst.parse_expression(text)}),
         by_hand=True,
     )
+
+
+def _passes_none(function: FunctionCode, tensor: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether it surely has no gradient: also what is computed, or taken out of a tensor, under `torch.no_grad()`."""
+    if has_no_gradient(function, tensor, kind):
+        return True
+    anew = (
+        kind(tensor.value).startswith("tensor")
+        if isinstance(tensor, cst.Subscript)
+        else isinstance(tensor, cst.Call) and callee(tensor) in REDUCES
+    )
+    return anew and is_without_gradients(function, tensor)
 
 
 def _changes_under(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression) -> bool:

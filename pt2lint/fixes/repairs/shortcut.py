@@ -20,8 +20,8 @@ from pt2lint.fixes.condition import (
     read_of,
     reduced,
 )
-from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.purity import costly, effect, number, singular
+from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.purity import costly, effect, number, of_number, singular
 from pt2lint.fixes.rewrite import (
     Refusal,
     Refused,
@@ -272,6 +272,9 @@ def _goes_through(statement: cst.CSTNode, mask: str) -> bool:
     return False
 
 
+_VIEWS = words(
+    "view reshape unsqueeze squeeze expand expand_as flatten transpose permute contiguous t repeat"
+)
 _FILLS = ("masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_")
 
 
@@ -367,6 +370,8 @@ def _mask_of(function: FunctionCode, kind: Kind, small: cst.BaseSmallStatement |
         raise Refused("the body does something else than assign through a mask")
     place, mask, value = written
     plain = number(value) is not None or kind(value) in ("int", "float", "bool")
+    if isinstance(place, cst.Name):  # filled, not written to
+        plain = plain or of_number(function, value) is not None
     known = qualified(function, value) in ("torch.nan", "torch.inf", "math.nan", "math.inf")
     if not (plain or known or source(function, value) in ('float("-inf")', "-torch.inf", "-math.inf")):
         raise Refused("the body is no assignment of a number through a mask")
@@ -409,10 +414,9 @@ def _asks_the_mask(
         return False
     text, opposed = _positive(function, asked)
     sought = (text, opposed != turned)
-    mine, turned = _positive(function, mask)
-    if (mine, turned != kept) == sought:
+    if any((mine, turned != kept) == sought for mine, turned in _readings(function, mask)):
         return True
-    return not kept and any(_positive(function, one) == sought for one in _joined(mask))
+    return not kept and any(sought in _readings(function, one) for one in _joined(mask))
 
 
 def _counted(function: FunctionCode, test: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -435,6 +439,25 @@ def _positive(function: FunctionCode, mask: cst.BaseExpression) -> tuple[str, bo
         return bare(source(function, mask)), False
     text, turned = _positive(function, inner)
     return text, not turned
+
+
+def _readings(function: FunctionCode, mask: cst.BaseExpression) -> list[tuple[str, bool]]:
+    """The masks without which this one has nothing set (nor unset): itself, and what it is a view or a part of
+    (`m.unsqueeze(1)`, `m[:, None]`); each with whether it is turned round."""
+    found = [_positive(function, mask)]
+    inner: cst.BaseExpression | None = None
+    turned = False
+    if isinstance(mask, cst.UnaryOperation) and isinstance(mask.operator, cst.BitInvert):
+        inner, turned = mask.expression, True
+    elif isinstance(mask, cst.Subscript):
+        inner = mask.value
+    elif isinstance(mask, cst.Call) and isinstance(mask.func, cst.Attribute):
+        inner, turned = reduced(function, mask, "logical_not"), True
+        if inner is None and callee(mask) in _VIEWS and qualified(function, mask.func) is None:
+            inner, turned = mask.func.value, False
+    if inner is not None:
+        found += [(text, own != turned) for text, own in _readings(function, inner)]
+    return found
 
 
 def _joined(mask: cst.BaseExpression) -> list[cst.BaseExpression]:

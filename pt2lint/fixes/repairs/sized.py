@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.condition import definition
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
@@ -139,8 +143,8 @@ def repeated(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
     """`torch.repeat_interleave(x, torch.tensor(counts))` with `output_size=sum(counts)`, where `counts` is a list of
     numbers of Python: how many come of it is known before the tensor is.
 
-    The same for `x.repeat_interleave(...)`. Refused where `counts` may be a tensor. Unsafe: of one count for all, the
-    sum is not how many come of it.
+    The same for `x.repeat_interleave(...)`. Refused where `counts` may be a tensor, or one number. Unsafe: of one count
+    for all, the sum is not how many come of it.
     """
     if callee(node) != "repeat_interleave":
         return Refusal("nothing is repeated")
@@ -162,6 +166,8 @@ def repeated(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
         return Refusal("the counts are computed there")
     if kind(given).startswith("tensor") or "tensor" in kind(given):
         return Refusal(f"`{source(function, given)}` is no list of numbers")
+    if not kind(given).startswith(("list", "tuple")) and not _is_several(function, given):
+        return Refusal(f"`{source(function, given)}` may be one number")
     size = named_argument("output_size", cst.parse_expression(f"sum({source(function, given)})"))
     last = node.args[-1]
     comma = last.comma if isinstance(last.comma, cst.Comma) else None
@@ -180,6 +186,30 @@ def repeated(function: FunctionCode, node: cst.Call, kind: Kind) -> Repaired:
         "list of numbers of Python, one for each that is repeated.",
         rewrite(function, {node: node.with_changes(args=args)}),
     )
+
+
+def _is_several(function: FunctionCode, given: cst.Name | cst.Attribute) -> bool:
+    """Whether it is surely no number: it is made as a list, or the file asks for its length, adds it up or goes over
+    it."""
+    made = definition(function, given) if isinstance(given, cst.Name) else None
+    if isinstance(made, cst.List | cst.Tuple | cst.ListComp):
+        return True
+    if isinstance(made, cst.Call) and callee(made) in ("tolist", "list", "tuple"):
+        return True
+    text = source(function, given)
+    for node in file_of(function).nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _OF_SEVERAL:
+            asked = node.args
+        elif isinstance(node, ast.For | ast.comprehension):
+            asked = [node.iter]
+        else:
+            continue
+        if any(ast.unparse(one) == text for one in asked):
+            return True
+    return False
+
+
+_OF_SEVERAL = ("len", "sum", "max", "min", "list", "tuple", "enumerate", "zip", "sorted")
 
 
 def scaled(function: FunctionCode, node: cst.Call) -> Repaired:

@@ -21,9 +21,10 @@ from pt2lint.fixes.arms import (
     under_static,
 )
 from pt2lint.fixes.condition import Condition, read_condition
+from pt2lint.fixes.counts import is_some
 from pt2lint.fixes.instead import bad_use
 from pt2lint.fixes.kinds import LIKE, Kind, guess, is_without_gradients, may_be_none, names_no_device, words
-from pt2lint.fixes.purity import RANDOM, alike, costly, effect, is_view, number, singular
+from pt2lint.fixes.purity import RANDOM, alike, costly, effect, is_view, number, of_number, singular
 from pt2lint.fixes.rewrite import (
     New,
     Refusal,
@@ -34,6 +35,7 @@ from pt2lint.fixes.rewrite import (
     enclosing_function,
     fix,
     fresh,
+    in_parentheses,
     live_after,
     parameters,
     qualified,
@@ -104,13 +106,17 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
     sides = [node.body, node.orelse]
     values: list[cst.CSTNode] = [*sides]
     if len(condition.text) <= SHORT:  # it is said for each of them
-        shields = [_Shield(function, side, kind) for side in sides]
+        shields = [
+            _Shield(function, side, kind, node.test, then)
+            for side, then in zip(sides, (True, False), strict=True)
+        ]
         sides = [
             one.text_for(torch, condition, then) for one, then in zip(shields, (True, False), strict=True)
         ]
         values = [part for one in shields for part in one.left]
     first, second = ordered(condition, *(source(function, side) for side in sides))
-    new = under_static(function, node, condition, f"{torch}({condition.text}, {first}, {second})")
+    text = _selection(function, torch, condition.text, first, second)
+    new = under_static(function, node, condition, text)
     safe = False
     assumes = " It assumes that both values are tensors (or numbers) of one shape and dtype."
     return _fixed(
@@ -177,21 +183,44 @@ def _is_kept_off_zero(node: cst.BaseExpression) -> bool:
     )
 
 
+def _selection(function: FunctionCode, where: str, test: str, first: str, second: str) -> str:
+    """`torch.where(test, first, second)`; what a side makes a tensor of, beside a tensor, is the number alone."""
+    nodes = [cst.parse_expression(one) for one in (first, second)]
+    numbers = [of_number(function, one) for one in nodes]
+    if None in numbers and not any(number(one) is not None for one in nodes):
+        first, second = (
+            one if made is None else source(function, made)
+            for one, made in zip((first, second), numbers, strict=True)
+        )
+    return f"{where}({test}, {first}, {second})"
+
+
 class _Shield:
     """A value that may be computed where it is not taken: what it divides by is one there, and the gradient finite.
 
-    `divisors` are the tensors that it divides by, `left` what else of it may have an infinite gradient: nothing, where
-    there are no gradients.
+    `divisors` are the tensors that it divides by, `counts` those which are one or more where it is taken, and none or
+    more elsewhere; `left` what else of it may have an infinite gradient: nothing, where there are no gradients.
     """
 
-    def __init__(self, function: FunctionCode, value: cst.BaseExpression, kind: Kind) -> None:
+    def __init__(
+        self,
+        function: FunctionCode,
+        value: cst.BaseExpression,
+        kind: Kind,
+        test: cst.BaseExpression,
+        then: bool,
+    ) -> None:
         self.function, self.value = function, value
         self.divisors: list[cst.BaseExpression] = []
+        self.counts: list[cst.BaseExpression] = []
         self.left: list[cst.CSTNode] = []
         if is_without_gradients(function, value):
             return
         found = [one for one in _divisors(value) if kind(one).startswith("tensor")]
-        self.divisors = [one for one in found if not _is_kept_off_zero(one)]
+        for one in found:
+            if not _is_kept_off_zero(one):
+                counts = is_some(function, test, then, one, kind)
+                (self.counts if counts else self.divisors).append(one)
         self.left = [replaced(value, dict.fromkeys(found, cst.Integer("1"))), *found]
 
     def text_for(self, where: str, condition: Condition, then: bool, test: str = "") -> cst.BaseExpression:
@@ -201,6 +230,9 @@ class _Shield:
             text = source(self.function, divisor.with_changes(lpar=(), rpar=()))
             first, second = (text, "1") if then != condition.negated else ("1", text)
             new[divisor] = cst.parse_expression(f"{where}({test or condition.text}, {first}, {second})")
+        for count in self.counts:
+            text = in_parentheses(source(self.function, count))
+            new[count] = cst.parse_expression(f"{text}.clamp(min=1)")
         made = replaced(self.value, new)
         assert isinstance(made, cst.BaseExpression)
         return made
@@ -285,7 +317,7 @@ def _reshapes(node: cst.Call | cst.Subscript | cst.Attribute) -> bool:
 
 def _where_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
     condition, arms = read_branch(function, node, kind)
-    writer = _WhereWriter(function, kind, arms.taken)
+    writer = _WhereWriter(function, kind, node.test, arms.taken)
     if arms.values is not None:
         lines, values = writer.returned(condition, arms)
         return _fixed(
@@ -399,8 +431,10 @@ def _severed(
 class _WhereWriter:
     """Writes the statements that compute both sides and select."""
 
-    def __init__(self, function: FunctionCode, kind: Kind, taken: Sequence[cst.CSTNode]) -> None:
-        self.function, self.kind, self.taken = function, kind, taken
+    def __init__(
+        self, function: FunctionCode, kind: Kind, test: cst.BaseExpression, taken: Sequence[cst.CSTNode]
+    ) -> None:
+        self.function, self.kind, self.test, self.taken = function, kind, test, taken
         self.imports: list[Edit] = []
         self.values: list[cst.CSTNode] = []
         self.names: list[str] = []
@@ -411,6 +445,9 @@ class _WhereWriter:
         text, imports = torch_name(self.function, name)
         self.imports += imports
         return text
+
+    def shield(self, value: cst.BaseExpression, then: bool) -> _Shield:
+        return _Shield(self.function, value, self.kind, self.test, then)
 
     def assignments(self, statements: Sequence[cst.BaseStatement]) -> list[Pair]:
         """The side as `name = value` pairs."""
@@ -460,7 +497,9 @@ class _WhereWriter:
                 raise Refused(f"`{name}` is a whole number, which may be a size or an index")
         self.names = outs
         alike = self.alike(condition, then, orelse) if len(assigned) > 1 else []
-        shields = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
+        shields = [
+            [self.shield(value, at) for _, value in side] for side, at in ((then, True), (orelse, False))
+        ]
         self.values = [part for side in shields for one in side for part in one.left]
         divides = any(one.divisors for side in shields for one in side)
         self.assumed = not all(self.safe(name, then, orelse) for name in outs)
@@ -476,7 +515,7 @@ class _WhereWriter:
             ]
             first, second = ordered(condition, *texts)
             named = [f"{test} = {self.one_line(condition.text)}"] if test != condition.text else []
-            return [*named, f"{name} = {where}({test}, {first}, {second})"]
+            return [*named, f"{name} = {_selection(self.function, where, test, first, second)}"]
         take = fresh(self.function, "take")
         lines = [*alike, f"{take} = {self.one_line(condition.text)}"]
         for at, side in enumerate((then, orelse)):
@@ -490,7 +529,7 @@ class _WhereWriter:
             first, second = then_names.get(name, name), else_names.get(name, name)
             if first != second:
                 first, second = ordered(condition, first, second)
-                lines.append(f"{name} = {where}({take}, {first}, {second})")
+                lines.append(f"{name} = {_selection(self.function, where, take, first, second)}")
         return lines
 
     def alike(self, condition: Condition, *sides: list[Pair]) -> list[str]:
@@ -556,8 +595,10 @@ class _WhereWriter:
         where = self.torch("torch.where")
         alike = self.alike(condition, then, orelse)
         sides = [elements(value) for value in arms.values]
-        made = [[_Shield(self.function, value, self.kind) for _, value in side] for side in (then, orelse)]
-        results_ = [[_Shield(self.function, value, self.kind) for value in side] for side in sides]
+        made = [[self.shield(value, at) for _, value in side] for side, at in ((then, True), (orelse, False))]
+        results_ = [
+            [self.shield(value, at) for value in side] for side, at in zip(sides, (True, False), strict=True)
+        ]
         shields = [one for side in (*made, *results_) for one in side]
         named = then or orelse or (len(condition.text) > SHORTER and any(one.divisors for one in shields))
         take = fresh(self.function, "take") if named else ""
@@ -584,7 +625,8 @@ class _WhereWriter:
             if first == second:
                 results.append(first)
                 continue
-            results.append(f"{where}({test}, {', '.join(ordered(condition, first, second))})")
+            first, second = ordered(condition, first, second)
+            results.append(_selection(self.function, where, test, first, second))
         lines.append("return " + ", ".join(results))
         return lines, [part for one in shields for part in one.left]
 
