@@ -90,10 +90,7 @@ def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
         targets: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
             for t in node.targets:
-                if isinstance(t, ast.Tuple):
-                    targets += [(e, None) for e in t.elts]
-                else:
-                    targets.append((t, node.value))
+                targets += _paired(t, node.value)
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
             targets.append((node.target, node.value))
         elif isinstance(node, ast.AugAssign):
@@ -102,6 +99,16 @@ def _stores(method: FunctionNode) -> list[tuple[str, ast.expr | None]]:
             if isinstance(target, ast.Attribute) and is_name(target.value, me):
                 found.append((target.attr, value))
     return found
+
+
+def _paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
+    """The targets of an assignment, each with its value; None where it is a part of one: `self.a, self.b = f()`."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    values: list[ast.expr] = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    if len(values) != len(target.elts) or any(isinstance(e, ast.Starred) for e in (*target.elts, *values)):
+        return [(element, None) for element in target.elts]
+    return [pair for element, own in zip(target.elts, values, strict=True) for pair in _paired(element, own)]
 
 
 def hands(function: FunctionNode, name: str) -> list[ast.expr]:
