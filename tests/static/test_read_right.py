@@ -851,6 +851,10 @@ ONCE = {
     "if self.ready:\n    return x\n{item}": "",
     "if self.flag:\n    return x\nraise ValueError({item})": None,
     "if self.flag:\n    return x\ny = {item}\nraise ValueError(y)": "on an error path",
+    "if self.flag:\n    return x\nif self.kind == 'a':\n    return x * {item}\nraise ValueError(self.kind)": "",
+    "if self.flag:\n    y = {item}\n    for i in range(3):\n        break\n    raise ValueError(y)": "on an error path",
+    "for i in range(3):\n    if self.flag:\n        if self.kind == 'a':\n            x = x * {item}\n"
+    "            continue\n        raise ValueError(self.kind)": "",
 }
 
 

@@ -2813,6 +2813,23 @@ class Accuracy(Metric):
 """
     assert set(notes(tmp_path, code)) == {"in code that is seldom compiled"}
     assert set(notes(tmp_path, code.replace("compute", "computed"))) == {""}
+    called = """
+class Confusion:
+    def update(self, x):
+        return x * x.sum().item()
+    def compute(self): ...
+    def reset(self): ...
+
+class Step(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.confusion = nn.Linear(2, 2), Confusion()
+
+    def forward(self, x: torch.Tensor):
+        return self.confusion.update(self.layer(x))
+"""
+    assert set(notes(tmp_path, called)) == {"in code that is seldom compiled"}
+    assert set(notes(tmp_path, called + "\ntorch.compile(Step())(torch.ones(2))\n")) == {""}
 
 
 FIRST_RUN = """

@@ -204,12 +204,17 @@ def entry(module: Module, unit: Unit, assumed: bool = False) -> Frame:
 def may_be_python(frame: Frame) -> Frame | None:
     """A frame for code that Python runs where it is not compiled, as nothing says that it is: what it calls that is
     compiled, is then compiled by itself. None of other code."""
+    if not is_assumed(frame):
+        return None
+    return Frame(frame.module, frame.unit, frame.title, cls=frame.cls, me=frame.me)
+
+
+def is_assumed(frame: Frame) -> bool:
+    """Whether nothing says that the code which the frame runs for is compiled."""
     here: Frame | None = frame
     while here is not None and not here.entry:
         here = here.parent
-    if here is None or not here.assumed:
-        return None
-    return Frame(frame.module, frame.unit, frame.title, cls=frame.cls, me=frame.me)
+    return here is not None and here.assumed
 
 
 def title(func: Func) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from pt2lint.static.interpreter.frame import Env, Frame, title
-from pt2lint.static.interpreter.guard_syntax import MAX_PASSED, always_fails
+from pt2lint.static.interpreter.frame import Env, Frame, is_assumed, title
+from pt2lint.static.interpreter.guard_syntax import MAX_PASSED, fails
 from pt2lint.static.interpreter.guards import BY_HAND, GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, Path
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
@@ -274,9 +274,10 @@ class Functions:
         definition, me = func.node, func.bound
         said: Path = ()
         if isinstance(me, Instance) and me is not frame.me and not frame.entry:
-            if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls):
+            # What is compiled for sure runs with the code that calls it.
+            if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls) and is_assumed(frame):
                 said += (Guard("", SELDOM),)
-        if not isinstance(definition, ast.Lambda) and always_fails(definition):
+        if isinstance(definition, FunctionNode) and fails(definition.body):
             said += (Guard("", RAISES),)
         if self._is_gradless(func):
             said += (Guard("", GRADLESS),)

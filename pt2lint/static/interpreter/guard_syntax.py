@@ -13,6 +13,7 @@ from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.source.nodes import (
     FunctionNode,
     asks_by_name,
+    below,
     is_name,
     parts,
     says_none,
@@ -30,6 +31,7 @@ COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.In: lambda value, asked: value in asked,
     ast.NotIn: lambda value, asked: value not in asked,
 }
+_BRANCHES = (ast.If, ast.With, ast.Try, ast.ExceptHandler, ast.Match, ast.match_case)
 MAX_PASSED = 3  # functions that pass an answer on
 OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -112,16 +114,23 @@ def one_by_one(test: ast.expr) -> ast.expr:
 
 
 def fails(body: list[ast.stmt]) -> bool:
-    """Whether statements that run one after another end with an error: `raise`, `assert False`."""
+    """Whether statements that run one after another end with an error, `raise` or `assert False`, on all ways: after
+    `if kind == "a": return x` it may be the last one of many."""
     last = body[-1] if body else None
     if isinstance(last, ast.Assert):
-        return isinstance(last.test, ast.Constant) and not last.test.value
-    return isinstance(last, ast.Raise)
+        ends = isinstance(last.test, ast.Constant) and not last.test.value
+    else:
+        ends = isinstance(last, ast.Raise)
+    return ends and not any(map(_leaves, body))
 
 
-def always_fails(function: FunctionNode) -> bool:
-    """Whether a function is there to end with an error: `def raise_log(error): log(error); raise error`."""
-    return fails(function.body) and not any(isinstance(part, ast.Return) for part in walk(function))
+def _leaves(statement: ast.AST) -> bool:
+    """Whether a statement may return, or leave the loop around it or this turn of it."""
+    if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):
+        return True
+    if isinstance(statement, (ast.For, ast.While)):
+        return any(isinstance(part, ast.Return) for part in walk(statement))
+    return isinstance(statement, _BRANCHES) and any(map(_leaves, below(statement)))
 
 
 def set_in(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.expr, ast.expr | None]]:
