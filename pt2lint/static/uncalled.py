@@ -97,9 +97,13 @@ class Uncalled:
         )
 
     def _hooks(self, owner: Value, given: ast.expr, module: Module) -> list[Func]:
-        """What a function adds as a hook: a function that it defines, one of the file, or a method of its object."""
+        """What a function adds as a hook: a function that it defines, one of the file, or a method of its object; or
+        what one of these defines and returns: `self.keep(name)`."""
         found: list[Value] = []
-        if isinstance(given, ast.Name):
+        if isinstance(given, ast.Call):
+            factories = [] if isinstance(given.func, ast.Call) else self._hooks(owner, given.func, module)
+            found = [one for factory in factories for one in self._returned_by(factory)]
+        elif isinstance(given, ast.Name):
             found = self._interpreter.named_in(owner, given.id)
             if not found and given.id in module.functions:
                 known = self.at.names.module_value(module, given.id)
@@ -193,6 +197,10 @@ class Uncalled:
     def _made_by(self, factory: Func) -> list[Func]:
         """The functions that a function defines and returns, where these are given tensors: who calls it for one, may
         well have a model call that (`self.attend = attention_for(config)`)."""
+        return [one for one in self._returned_by(factory) if self._is_offered(one)]
+
+    def _returned_by(self, factory: Func) -> list[Func]:
+        """The functions that a function defines and returns."""
         assert not isinstance(factory.node, ast.Lambda)
         names = {
             part.value.id
@@ -201,7 +209,7 @@ class Uncalled:
         }
         inner = {name for name in names if any(definitions(factory.node.body, name))}
         found = [one for name in sorted(inner) for one in self._interpreter.named_in(factory, name)]
-        return [one for one in found if isinstance(one, Func) and self._is_offered(one)]
+        return [one for one in found if isinstance(one, Func)]
 
     def _is_offered(self, value: Func, surely: bool = False) -> bool:
         if self._is_traced(value) or isinstance(value.node, ast.Lambda):

@@ -12,6 +12,11 @@ import torch
 def keep(module, args, output):
     print(output.shape)
 
+def keeping(name):
+    def keep(module, args, output):
+        print(name, output.shape)
+    return keep
+
 @torch.compiler.disable
 def aside(module, args, output):
     print(output.shape)
@@ -43,6 +48,8 @@ def told(rest: str) -> list[tuple[str, str]]:
         "        layer.register_forward_hook(keep)\nnet = torch.compile(net)\n",
         "def main():\n    net = Net()\n    for i, layer in enumerate(net.layers):\n"
         "        layer.register_forward_hook(keep)\n    return torch.compile(net)\n",
+        "net = Net()\nhandles = [m.register_forward_hook(keep) for _, m in net.named_modules()]\nnet.compile()\n",
+        "net = Net()\nfor name, m in net.named_modules():\n    m.register_forward_hook(keeping(name))\nnet.compile()\n",
     ],
 )
 def test_hooks_of_what_is_compiled_are_told_in_full(rest: str) -> None:
@@ -59,6 +66,24 @@ def test_hooks_of_what_is_compiled_are_told_in_full(rest: str) -> None:
 )
 def test_hooks_of_other_modules_are_not(rest: str) -> None:
     assert told(rest) in ([], [("warning", HOOKED)])
+
+
+WATCH = """
+class Watch:
+    def __init__(self, net):
+        for name, module in net.named_modules():
+            module.register_forward_hook({})
+
+    def own(self, name):
+        def inner(module, args, output):
+            print(output)
+        return inner
+"""
+
+
+@pytest.mark.parametrize("made", ["self.own(name)", "keeping(name)"])
+def test_hooks_that_are_made_for_each_module(made: str) -> None:
+    assert told(WATCH.format(made)) == [("warning", HOOKED)]
 
 
 def test_a_hook_that_is_left_out_is_not_looked_into() -> None:

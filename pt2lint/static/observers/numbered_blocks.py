@@ -10,9 +10,11 @@ from pt2lint.said import told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import (
+    LOOPS,
     FunctionNode,
     below,
     binds,
+    goes_over,
     is_name,
     own_name,
     parameters_in,
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 MAX_NESTING = 3  # modules in modules
-LOOPS = (ast.For, ast.ListComp, ast.GeneratorExp, ast.DictComp)
 COUNTS = ("range", "enumerate")
 
 
@@ -225,7 +226,7 @@ class NumberedBlocks:
         turning: set[str] = set()
         for part in walk(cls.module.tree):
             if isinstance(part, LOOPS):
-                turning |= {n.id for _, to in _goes_over(part) for n in walk(to) if isinstance(n, ast.Name)}
+                turning |= {n.id for _, to in goes_over(part) for n in walk(to) if isinstance(n, ast.Name)}
             elif isinstance(part, ast.arg):
                 turning.add(part.arg)  # whoever calls the function may give it any
             elif isinstance(part, ast.Call) and self.is_of(part.func, cls, cls.module):
@@ -249,7 +250,7 @@ class NumberedBlocks:
         the number of its turn: `Block(rates[i])`, `Block(width) for width in widths`."""
         for loop in self.loops(module):
             turns, items = set[str](), set[str]()
-            for over, to in _goes_over(loop):
+            for over, to in goes_over(loop):
                 turn = _number_of_turn(over, to)
                 turns |= {turn} - {""}
                 items |= {n.id for n in walk(to) if isinstance(n, ast.Name) and n.id != turn}
@@ -272,7 +273,7 @@ class NumberedBlocks:
         if module not in self._calls_in_turns:
             found = self._calls_in_turns[module] = []
             for loop in self.loops(module):
-                turns = {name for over, to in _goes_over(loop) if (name := _number_of_turn(over, to))}
+                turns = {name for over, to in goes_over(loop) if (name := _number_of_turn(over, to))}
                 found += [(part, turns) for part in walk(loop) if isinstance(part, ast.Call)] if turns else []
         return self._calls_in_turns[module]
 
@@ -323,13 +324,6 @@ def _told(cls: ClassInfo, read: Reading) -> dict[str, str]:
         "at": told_place(read.cls.module.path, read.node.lineno),
     }
     return details | ({"when": read.when} if read.when else {})
-
-
-def _goes_over(loop: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """What a loop or a comprehension goes over, and what it binds."""
-    if isinstance(loop, ast.For):
-        return [(loop.iter, loop.target)]
-    return [(generator.iter, generator.target) for generator in getattr(loop, "generators", ())]
 
 
 def _number_of_turn(over: ast.expr, target: ast.expr) -> str:

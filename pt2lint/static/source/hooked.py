@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator
 
-from pt2lint.static.source.nodes import assigned_once, walk
+from pt2lint.static.source.nodes import LOOPS, assigned_once, goes_over, walk
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -71,10 +71,10 @@ def is_part_of(node: ast.expr, root: ast.AST, names: set[str]) -> bool:
     line = getattr(node, "lineno", 0)
     if name in names:
         return True
-    loops = (each for each in statements(root) if isinstance(each, ast.For))
     return any(
-        bool(head(loop.iter) & names)
-        for loop in loops
-        if any(isinstance(part, ast.Name) and part.id == name for part in walk(loop.target))
-        and loop.lineno <= line <= (loop.end_lineno or loop.lineno)
+        bool(head(over) & names)
+        for loop in statements(root)
+        if isinstance(loop, LOOPS) and loop.lineno <= line <= (loop.end_lineno or loop.lineno)
+        for over, to in goes_over(loop)
+        if any(isinstance(part, ast.Name) and part.id == name for part in walk(to))
     )

@@ -13,6 +13,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Unit = tuple[int, int]
 Node = TypeVar("Node", bound=ast.AST)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS = (ast.For, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MAKERS = ("__init__", "__post_init__")  # what they set was not there before
 # Statements in which no other stands.
 SIMPLE = frozenset(
@@ -218,6 +219,13 @@ def with_defaults(a: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
 def last_word(node: ast.AST) -> str:
     """`c` of `a.b.c` and of `c`; "" of anything else."""
     return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def goes_over(loop: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What a loop or a comprehension goes over, and what it binds."""
+    if isinstance(loop, ast.For):
+        return [(loop.iter, loop.target)]
+    return [(generator.iter, generator.target) for generator in getattr(loop, "generators", ())]
 
 
 def below(node: ast.AST) -> list[ast.AST]:
