@@ -23,6 +23,75 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "a table of functions that one decorator wraps": """
+TERMS = {}
+
+def term(name=None, weight=1.0):
+    def added(function):
+        @functools.wraps(function)
+        def weighted(*args):
+            return weight * function(*args)
+
+        TERMS[name or function.__name__] = weighted
+        return weighted
+
+    return added
+
+@term("mean")
+def mean(x, y):
+    return x.mean() * float(y.sum())  # PTB104
+
+@term(weight=0.5)
+def picked(x, y):
+    return (x + y)[y > 0]  # PTB120
+
+@term()
+def plain(x, y):
+    return (x + y).mean()
+
+@torch.compile
+def step(x: torch.Tensor, y: torch.Tensor, name: str):
+    return TERMS[name](x, y)
+""",
+    "members of enumerations": """
+class Reduce(enum.Enum):
+    SUM = enum.auto()
+    MEAN = enum.auto()
+    NONE = enum.auto()
+
+class Stage(enum.IntEnum):
+    FIRST = 0
+    LAST = 1
+
+class Kind(str, enum.Enum):
+    ROWS = "rows"
+    ALL = "all"
+
+def reduced(x: torch.Tensor, how=Reduce.SUM):
+    if how is Reduce.SUM:
+        return x.sum()
+    if how is Reduce.MEAN:
+        return x.sum() / x.shape[0]
+    return x * x.sum().item()
+
+def staged(x: torch.Tensor, stage: Stage):
+    if stage == Stage.FIRST:
+        return x * x.sum().item()  # PTB103
+    return x * 2
+
+def taken(x: torch.Tensor, kind=Kind.ALL):
+    if kind.value == "rows":
+        return x * x.max().item()
+    return x
+
+@torch.compile
+def step(x: torch.Tensor):
+    return reduced(x) + reduced(x, Reduce.MEAN) + staged(x, Stage.LAST) + taken(x)
+
+@torch.compile
+def first(x: torch.Tensor):
+    return staged(x, Stage.FIRST)
+""",
     "what is left for a mask where the other parts of a test are known": """
 def is_tracing(x=None):
     asked = torch.compiler.is_compiling() or torch.jit.is_tracing()

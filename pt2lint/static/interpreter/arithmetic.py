@@ -13,6 +13,7 @@ from pt2lint.static.values import (
     CONSTANT,
     FLOAT,
     INT,
+    MEMBER,
     NO_CONST,
     OBJECT,
     OFF_TEXTS,
@@ -244,9 +245,10 @@ def _is_same(left: Value, op: ast.cmpop, right: Value) -> Value:
             known = is_none(one)
             return BOOL if known is None else Py("bool", known is isinstance(op, ast.Is))
     if isinstance(left, Py) and isinstance(right, Py):
-        if left.type == right.type == "bool":
+        # Of texts, only members of enumerations are asked so.
+        if left.type == right.type and left.type in ("bool", "str", MEMBER):
             if left.const is not NO_CONST and right.const is not NO_CONST:
-                return Py("bool", (left.const is right.const) is isinstance(op, ast.Is))
+                return Py("bool", (left.const == right.const) is isinstance(op, ast.Is))
         if {left.type, right.type} == {"str", "bool"}:
             return Py("bool", isinstance(op, ast.IsNot))  # `keep_dims is False`, of a text
     return BOOL

@@ -14,6 +14,7 @@ from pt2lint.static.source.nodes import FunctionNode, is_own, last_word, placed,
 from pt2lint.static.source.reads import BASE
 from pt2lint.static.values import (
     ALWAYS_OFF,
+    MEMBER,
     OBJECT,
     OFTEN_OFF,
     UNKNOWN,
@@ -288,7 +289,10 @@ class Classes:
                 value = self.at.expressions.quietly(
                     c.attributes[name], c.env or {}, Frame(c.module, unit_of(c.node), c.name)
                 )
-                if isinstance(value, Py) and value.type in ("bool", "int", "float"):
+                number = isinstance(value, Py) and value.type in ("bool", "int", "float")
+                if (number or value in (UNKNOWN, OBJECT)) and self.is_enumeration(cls):
+                    return Py(MEMBER, f"{c.name}.{name}")
+                if isinstance(value, Py) and number:
                     return Py(value.type, off=0 if self.set_elsewhere(cls, name) else off(value))
                 return value
         for external_base in self.bases(cls)[1]:
@@ -306,6 +310,13 @@ class Classes:
             if self.at.models.plays(external_base, "enumeration"):
                 return OBJECT
         return self.inherited_maker(cls, name)
+
+    def is_enumeration(self, cls: ClassInfo) -> bool:
+        """Whether its attributes are members, which are no numbers and no texts."""
+        names = self.bases(cls)[1]
+        return any(self.at.models.plays(name, "enumeration") for name in names) and not any(
+            self.at.models.plays(name, f"base of {what}") for name in names for what in ("numbers", "texts")
+        )
 
     def is_generic(self, cls: ClassInfo) -> bool:
         """Whether brackets after the class can only say of what kind its parts are: `Table[int]`."""

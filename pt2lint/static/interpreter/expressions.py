@@ -647,6 +647,8 @@ def _attribute_of_plain(owner: Value, name: str) -> Value:
     if isinstance(owner, (Seq, Dict)):
         return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
     if isinstance(owner, Py):
+        if owner.type == "str" and name == "value":
+            return owner  # of an enumeration of texts
         if owner.type in ("str", "int", "float", "bool", "bytes"):
             return Ext(f"{PYTHON}{owner.type}.{name}", owner)
         if owner.type == "device":

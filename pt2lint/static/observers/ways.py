@@ -31,6 +31,7 @@ from pt2lint.static.source.nodes import (
     yields,
 )
 from pt2lint.static.values import (
+    MEMBER,
     NO_CONST,
     UNKNOWN,
     Class,
@@ -460,7 +461,7 @@ def _word(value: Value | None, region: bool) -> str:
         and one.const is not NO_CONST
         and isinstance(one.const, (bool, int, float, str, type(None)))
     ):
-        return f"`{one.const!r}`"
+        return f"`{one.const}`" if one.type == MEMBER else f"`{one.const!r}`"
     if isinstance(one, Seq) and one.elts is not None and (one.counted or one.type == "args"):
         many = len(one.elts)
         return f"a {one.type} of {many}" if one.type != "args" else f"{many} value{'s' * (many != 1)}"

@@ -162,6 +162,7 @@ STR = Py("str")
 NAME, WRAPPED_NAME = Py("str"), Py("str")
 SIZE = Py("int")
 OBJECT = Py("object")
+MEMBER = "member"  # the type of a member of an enumeration that is no text: its name is its constant
 TRUE = Py("bool", True)
 
 
@@ -397,7 +398,8 @@ def same(a: Value, b: Value) -> bool:
         objects = isinstance(a.receiver, Instance) and isinstance(b.receiver, Instance)
         return a.name == b.name and (a.receiver is b.receiver or not objects)
     if isinstance(a, Func) and isinstance(b, Func):
-        return a.node is b.node and a.bound is b.bound
+        alike = a.node is b.node and a.bound is b.bound
+        return alike and (a.env is b.env or _wrapped(a, 0) == _wrapped(b, 0))
     if isinstance(a, Class) and isinstance(b, Class):
         return a.info is b.info
     return isinstance(a, Unknown)
