@@ -90,6 +90,7 @@ ROLES = {
     "says": "writes a message for people to read",
     "asks for gradients": "tells whether gradients are kept track of",
     "asks for a GPU": "tells whether there is a GPU, or an attribute that says whether a tensor is there",
+    "asks for a CPU": "tells whether what a CPU computes is cast to lower precision",
     "wants a gradient": "an attribute that says whether a tensor requires a gradient",
     "without gradients": "decorates a function that is run without gradients",
     "computes gradients": "a method that computes gradients of what was computed before",

@@ -13,6 +13,7 @@ LIBRARY = Library(
     roles={
         "resumable": ("torch.autocast*", "torch.amp.*", "torch.cuda.amp.*"),
         "mode": ("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled"),
+        "asks for a CPU": ("torch.is_autocast_cpu_enabled",),
     },
     told_by={"torch.amp.GradScaler": ("unscale_()", "scale() step() update")},
     # Those of torch.cuda and torch.cpu also warn that they are deprecated (measured on 2.6, 2.9, 2.13 and 2.15).

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 from typing import Protocol
 
-from pt2lint.finding import ALIKE, ALL_OVER, COPY, LEFT, PASTED, SHARED, Finding
+from pt2lint.finding import ALIKE, ALL_OVER, COPY, LEFT, PASTED, SHARED, UNDER, Finding
 from pt2lint.project.gather import BREAKS, ROWS, SPARSE, STAY, VALUES, is_ready, origin_of, shape
 from pt2lint.project.statements import Where
 
@@ -18,10 +18,12 @@ NUMBERS_KEPT = (  # how it is said of a tensor that it is kept, or made, of what
     "`torch.tensor` returns a tensor",
     "`torch.as_tensor` returns a tensor",
 )
-RECURRENT = "PTB150"  # a setting or a loop over its steps mends it alone
+RECURRENT = "PTB150"  # a setting mends all of them, or a loop over its steps one alone
+RANDOM = "PTB151"  # the state of a random number generator
 SETTING = "PTS305"  # a setting of the whole process that hides what fails
 MADE_FROM = re.compile(r"^#.*\bgenerated\b.*?\bfrom\s+\S*?([\w.-]+\.py)\b", re.MULTILINE)
 WORDS = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+METHOD = re.compile(r"`(\w+\.\w+)`")  # a step into a method: "calls `Block.forward`"
 CLASSES = re.compile(r"^[ \t]*class[ \t]+(\w+)", re.MULTILINE)
 MANY = 10  # breaks below one root that no one mends one by one
 WHOLE = 5  # the same, of those that leave whole functions to Python
@@ -40,16 +42,21 @@ class Texts(Protocol):
 def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, in which those that read the values of one buffer, or of one tensor that is made of Python's
     numbers, are notes but for one of them, in whichever file they stand: who keeps the numbers beside it mends them
-    all. So are those of one setting of the process, and what steers one root, or leaves it to Python, all over."""
+    all. So are those of one setting of the process, recurrent modules, which one setting keeps in the graph, the draws
+    from generators below one root, and what steers one root, or leaves it to Python, all over."""
 
     def cause(finding: Finding) -> Hashable:
         if finding.code == SETTING:
             return (SETTING, finding.message)
+        if finding.code == RECURRENT and not is_ready(finding):
+            return (RECURRENT, finding.severity)  # one that leaves a loop over layers to Python costs more
         origin = origin_of(finding) if finding.code in VALUES else None
         return origin if origin is not None and origin[0].endswith(NUMBERS_KEPT) else None
 
     under = {id(f): first for first, others in _alike(findings, cause) for f in others}
     under.update(_sparse_within(f for f in findings if id(f) not in under))
+    for drawn in _below(f for f in findings if f.code == RANDOM and _is_told(f) and not is_ready(f)):
+        under.update(_all_told(drawn))
     told = _shared(findings, under, SHARED)
     told = _shared(told, dict(_steered_all_over(told)), ALL_OVER)
     return _shared(told, dict(_left_all_over(told)), LEFT)
@@ -69,10 +76,11 @@ def _sparse_within(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]
 
 def _steered_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
     """The ids of breaks below one root that values steer at as many places as no one mends one by one, and the one
-    that tells them: it stays outside of the graph as a whole, or is written anew."""
-    steer = (f for f in findings if f.code in (*VALUES, *ROWS) and _is_told(f) and not is_ready(f))
-    for several in _below(steer):
-        yield from _all_told(several if len(several) >= MANY else ())
+    that tells them: it stays outside of the graph as a whole, or is written anew. What is told with another line of its
+    file makes places, too."""
+    steer = [f for f in findings if f.code in (*VALUES, *ROWS) and not is_ready(f)]
+    for several in _below(f for f in steer if _is_told(f) or f.note.startswith(UNDER)):
+        yield from _all_told([f for f in several if _is_told(f)] if len(several) >= MANY else ())
 
 
 def _left_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
@@ -138,7 +146,8 @@ def with_pasted_told_once(findings: Sequence[Finding], known: Texts) -> list[Fin
 def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Finding]:
     """The findings, in which those of statements that are alike in several files, with what stands before and after
     them, are notes but for those in one of the files: one model was made of the other. So are those of the same
-    statement, with the one before it or after it, in functions of one name."""
+    statement, with the one before it or after it, in functions of one name, and in methods of one name of classes of
+    one name whatever is beside them."""
     places: dict[int, Where] = {}
 
     def stands(finding: Finding) -> Where | None:
@@ -157,14 +166,19 @@ def with_alike_told_once(findings: Sequence[Finding], known: Texts) -> list[Find
         at = stands(finding) if finding.code in (*VALUES, *ROWS) else None
         return None if at is None else (finding.code, at.function[2], at.text)
 
+    def copied(finding: Finding) -> Hashable:
+        at, method = stands(finding), METHOD.search(finding.flow[-1].message) if finding.flow else None
+        same = at is not None and method is not None and method[1].endswith(f".{at.function[2]}")
+        return (finding.code, method[1], at.text) if at is not None and method is not None and same else None
+
     under: dict[int, Finding] = {}
-    for key in (shapes, named):
+    for key in (shapes, named, copied):
         for first, others in _alike(findings, key):
             where = places[id(first)]
             for finding in others:
                 at = places[id(finding)]
                 beside = {(i, text) for i, text in enumerate(at.beside) if text}
-                same = not beside.isdisjoint(enumerate(where.beside))
+                same = key is copied or not beside.isdisjoint(enumerate(where.beside))
                 if not same and (key is named or at.text != where.text):
                     continue
                 if (
@@ -217,8 +231,9 @@ def _with_own_classes(finding: Finding, known: Texts) -> set[str]:
 
 
 def _told_first(finding: Finding) -> tuple[object, ...]:
-    """By this, the least of several findings is the one that tells the others: with the fewest conditions."""
-    return len(finding.when), finding.severity != "error", finding.sort_key
+    """By this, the least of several findings is the one that tells the others: with the fewest conditions, and where
+    most roots lead."""
+    return len(finding.when), finding.severity != "error", -_roots(finding), finding.sort_key
 
 
 def _shared(findings: Sequence[Finding], under: Mapping[int, Finding], note: str) -> list[Finding]:

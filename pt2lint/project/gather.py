@@ -130,8 +130,8 @@ def _steered(
     candidates: Sequence[tuple[Where, Finding]], under: Mapping[int, Finding]
 ) -> list[tuple[int, Finding]]:
     """The ids of breaks in a function that values steer, at three places or more and for which nothing is ready to be
-    written, and the first of them: it needs another algorithm, or to stay outside of the graph as a whole. What others
-    tell makes places, too."""
+    written, and the one of them with the fewest conditions: it needs another algorithm, or to stay outside of the graph
+    as a whole. What others tell makes places, too."""
     steered: dict[tuple[int, int, str], list[Finding]] = {}
     places: dict[tuple[int, int, str], set[int]] = {}
     for at, finding in candidates:
@@ -142,10 +142,11 @@ def _steered(
                 steered.setdefault(at.function, []).append(finding)
     return [
         (id(other), first)
-        for function, (first, *others) in steered.items()
+        for function, several in steered.items()
         if len(places[function]) >= 3
-        for other in others
-        if {*first.when} <= {*other.when} and _costs_no_more(first, other)
+        for first in [min(several, key=lambda f: len(f.when))]  # which happens oftenest, and stands first
+        for other in several
+        if other is not first and {*first.when} <= {*other.when} and _costs_no_more(first, other)
     ]
 
 
@@ -517,9 +518,10 @@ def _inverted(cause: str) -> str:
 
 
 def _of_one_origin(leader: Finding, finding: Finding) -> bool:
-    """Whether they are of one compiled function, and of one value that it makes: a mask that two functions are given.
-    Where that is an argument each may be given another one."""
-    if leader.code != finding.code or not (leader.flow and finding.flow):
+    """Whether they are of one compiled function, and of one value that it makes: a mask that two functions are given,
+    or a number that one reads and another one decides by. Where that is an argument each may be given another one."""
+    read = leader.code in VALUES and finding.code in VALUES and _costs_no_more(leader, finding)
+    if not (read or leader.code == finding.code) or not (leader.flow and finding.flow):
         return False
     origin = origin_of(leader)
     made = origin is not None and " returns " in origin[0]

@@ -68,7 +68,11 @@ class ValueDependentOperator(GraphBreak):
     repairs = ("disable",)
     instead = MappingProxyType(
         {
-            "call torch.nn.init": "Fill it when the module is made",
+            "call torch.nn.init": (
+                "Fill it when the module is made; what is drawn anew at each call can be drawn by its quantiles: "
+                "`x.uniform_(low, high).erfinv_()`, times `std * math.sqrt(2)`, where `low` and `high` are "
+                "`math.erf((bound - mean) / std / math.sqrt(2))`"
+            ),
             "call torch.clamp": CLAMPED_TWICE,
             "call torch.Tensor.clamp": CLAMPED_TWICE,
             "call torch.cov": COVARIANCE,

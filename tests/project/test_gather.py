@@ -122,7 +122,8 @@ class M(nn.Module):
 """
     Path("m.py").write_text(HEAD + code)
     found = rows(capsys, "m.py", "--target-torch", "2.15")
-    assert [(r["line"], r["also"]) for r in found if r["severity"] != "note"] == [(12, [14]), (16, [])]
+    assert [(r["line"], r["also"]) for r in found if r["severity"] != "note"] == [(12, [14])]
+    assert [r["note"] for r in found if r["line"] == 16] == ["one cause, told at m.py:12"]  # one setting
 
 
 def test_one_statement_that_runs_one_part_or_another_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -536,6 +537,38 @@ def test_what_two_functions_do_with_one_mask_is_told_once(
     assert [(f["line"], f["also"]) for f in found] == told
 
 
+NUMBER = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def mixed(self, x, level):
+        if level > 2:
+            x = x * 2
+        return self.layer(x)
+
+    def picked(self, x, level):
+        return self.mixed(x, level) * READ
+
+    def forward(self, x: torch.Tensor):
+        level = torch.randint(0, 4, (1,), device=x.device)
+        return self.picked(self.layer(x), level).relu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [("level.item()", [(11, [16])]), ("x.sum().item()", [(11, []), (16, [])])],
+)
+def test_what_one_function_reads_and_another_decides_by_is_told_once(
+    capsys: pytest.CaptureFixture[str], read: str, told: list[tuple[int, list[int]]]
+) -> None:
+    Path("m.py").write_text(HEAD + NUMBER.replace("READ", read))
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == told
+
+
 BUFFER = """
 class Base(nn.Module):
     def __init__(self):
@@ -763,6 +796,12 @@ if True:
             "n = int(max(self.w))\n        y = x[torch.nonzero(x.sum(1)).view(-1)]\n        x = self.layer(x) + n\n"
             "        z = x.tolist(), torch.nonzero(x.cos())\n        w = torch.nonzero(x.sin())",
             [(12, [13, 15, 16])],
+        ),
+        (  # the one that happens oftenest tells them, wherever it stands
+            "if self.gru.bias:\n            y = x[torch.nonzero(x.sum(1)).view(-1)]\n"
+            "        n = int(max(self.w))\n        x = self.layer(x) + n\n"
+            "        z = torch.cat([torch.arange(k) for k in self.w])",
+            [(14, [13, 16])],
         ),
         (  # as two that say the same, or one of which a repair mends, do not
             "n = int(max(self.w))\n        m = x.sum(1) > 0\n        y = x[m], x.exp()[m]\n"
@@ -1079,7 +1118,7 @@ class NAME(nn.Module):
     [
         ("y = torch.autograd.Variable(x); x = x.NAME(y)", [(12, [22])]),
         ("y = VARIABLE(x); x = x.NAME(y)", [(12, [22])]),  # as two imports write it
-        ("y = self.gru(x)[0]; x = x.NAME(y)", [(12, []), (22, [])]),  # each may be another part
+        ("y = self.gru(x)[0]; x = x.NAME(y)", [(12, [])]),  # which one setting mends in all files
     ],
 )
 def test_what_ends_the_graph_wherever_it_is_called_is_told_once_a_file(
@@ -1414,6 +1453,90 @@ def test_a_statement_of_functions_of_one_name_with_the_one_before_it(
     Path("b.py").write_text(HEAD + other)
     found = [f for f in rows(capsys, ".") if f["severity"] != "note" and f["code"] == "PTB110"]
     assert [f["path"] for f in found] == told
+
+
+COPIED = """
+class NAME(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("ready", torch.zeros(1))
+        self.layer = nn.Linear(2, 2)
+
+    def begin(self, x):
+        WORDS
+        if self.ready:
+            return x
+        AFTER
+
+    def forward(self, x: torch.Tensor):
+        return self.layer(self.begin(self.layer(x)))
+"""
+
+
+@pytest.mark.parametrize(("name", "told"), [("Book", ["a.py"]), ("Shelf", ["a.py", "b.py"])])
+def test_a_statement_of_methods_of_one_name_of_classes_of_one_name(
+    capsys: pytest.CaptureFixture[str], name: str, told: list[str]
+) -> None:
+    one = COPIED.replace("NAME", "Book").replace("WORDS", "x = x.float()").replace("AFTER", "return x * 2")
+    other = (
+        COPIED.replace("NAME", name)
+        .replace("WORDS", '"""Begin."""')
+        .replace("AFTER", "y = x + 1\n        return y")
+    )
+    Path("a.py").write_text(HEAD + one)
+    Path("b.py").write_text(HEAD + other)
+    found = [f for f in rows(capsys, ".") if f["severity"] != "note" and f["code"] == "PTB110"]
+    assert [f["path"] for f in found] == told
+
+
+DRAWS = """
+def noise(x, generator):
+    return torch.randn(x.shape, generator=generator)
+
+
+class Runner:
+    def __init__(self):
+        self.net = nn.Linear(2, 2)
+        self.rng = torch.Generator()
+        self.step = torch.compile(self.step)
+        self.check = torch.compile(self.check)
+
+    def step(self, x: torch.Tensor):
+        x = self.net(x) + noise(x, self.rng)
+        keep = torch.rand(x.shape, generator=self.rng) > 0.1
+        return self.net(x * keep)
+
+    def check(self, x: torch.Tensor):
+        return self.net(torch.bernoulli(self.net(x), generator=self.rng)).relu()
+"""
+
+
+def test_what_is_drawn_with_generators_below_one_root_is_told_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("m.py").write_text(HEAD + DRAWS)
+    found = [f for f in rows(capsys, "m.py") if f["code"] == "PTB151"]
+    assert [(f["line"], f["note"]) for f in found] == [(6, ""), (18, "one cause, told at m.py:6"), (22, "")]
+
+
+RECURRENT = """
+class NAME(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.gru = nn.Linear(2, 2), nn.KIND(2, 2)
+
+    def forward(self, x: torch.Tensor):
+        return self.layer(self.gru(self.layer(x))[0])
+"""
+
+
+def test_recurrent_modules_are_told_once_as_one_setting_mends_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("a.py").write_text(HEAD + RECURRENT.replace("NAME", "A").replace("KIND", "GRU"))
+    Path("b.py").write_text(HEAD + RECURRENT.replace("NAME", "B").replace("KIND", "LSTM"))
+    found = [(f["path"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTB150"]
+    assert found == [("a.py", ""), ("b.py", "one cause, told at a.py:11")]
 
 
 MADE = """

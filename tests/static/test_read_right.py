@@ -1987,6 +1987,17 @@ for block in net.blocks:
             [],
         ),
         ("if flag > 1:\n    n = pos[0]\nif flag <= 1:\n    x = torch.arange(n)", []),
+        # also after a test within another one told them apart, and neither branch set it
+        (
+            "n = pos[0]\nif kind:\n    n = pos[1]\nif flag:\n    n = 1\nif kind:\n    if flag:\n        x = x + 1\n"
+            "if flag:\n    x = torch.arange(n)",
+            [],
+        ),
+        (
+            "n = pos[0]\nif kind:\n    n = pos[1]\nif flag:\n    n = 1\nif kind:\n    if flag:\n        n = pos[2]\n"
+            "if flag:\n    x = torch.arange(n)",
+            ["torch.arange(n)"],
+        ),
         # where it comes out as it did, asks for something else, or is another one by then
         (
             "if pos is not None:\n    n = pos[0]\nif pos is not None:\n    x = torch.arange(n)",

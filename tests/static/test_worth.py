@@ -3362,6 +3362,35 @@ def test_a_loop_over_the_values_of_a_tensor(tmp_path: Path, loop: str, note: str
     assert notes(tmp_path, TURNING.replace("LOOP", loop), "PTB105") == [note]
 
 
+NO_GPU = """
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        x = super().forward(x)
+        if TEST:
+            x = x * x.max().item()
+        return super().forward(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "seldom"),
+    [
+        ("not torch.cuda.is_available()", True),
+        ("not x.is_cuda", True),
+        ("x.device.type == 'cpu'", True),
+        ("x.device.type in ('cpu', 'mps')", True),
+        ("torch.is_autocast_cpu_enabled()", True),
+        ("not torch.is_autocast_cpu_enabled()", False),
+        ("x.device.type == 'cuda'", False),
+        ("x.device.type in ('cpu', 'cuda')", False),
+        ("x.is_cuda", False),
+    ],
+)
+def test_what_runs_where_there_is_no_gpu(tmp_path: Path, test: str, seldom: bool) -> None:
+    note = "where nothing runs on a GPU" if seldom else ""
+    assert notes(tmp_path, NO_GPU.replace("TEST", test)) == [note]
+
+
 GIVEN_PART = """
 class M(nn.Linear):
     def __init__(self, special=False):

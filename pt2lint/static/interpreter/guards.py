@@ -62,7 +62,8 @@ EQUATED = re.compile(r"([\w.]+) (==|!=) (?:'[^']*'|\"[^\"]*\"|[\d.]+)")
     MARKS,
     BY_ROW,
     WHOLE,
-) = range(47)
+    OFF_GPU,
+) = range(48)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -83,6 +84,7 @@ RARE = {
     MEASURES: "where a metric of another library is computed",
     LOADS: "in a module that loads data itself",
     MISSING: "where that library is not installed",
+    OFF_GPU: "where nothing runs on a GPU",
     PARTS: "in a module that compiles its parts one by one",
     MARKS: "in a forward that marks sizes as dynamic, which compiled code must not: its parts are what is compiled",
     TESTED: "in a module that a file of tests defines",

@@ -34,6 +34,7 @@ from pt2lint.static.interpreter.guards import (
     GIVEN,
     MODE,
     OFF,
+    OFF_GPU,
     TYPE,
 )
 from pt2lint.static.interpreter.syntax import dotted
@@ -72,6 +73,7 @@ LONGEST_ANSWER = 8  # statements of a function that only says yes or no
 OF_DTYPE = ("itemsize", "bits", "max", "min", "eps", "tiny")
 SAYS_DTYPE = ("type", "element_size")
 IS_ONE = (ast.Eq, ast.Is, ast.In)
+NO_GPU = ("cpu", "mps")  # where tensors may be besides
 
 
 class Sorts:
@@ -104,7 +106,7 @@ class Sorts:
             if isinstance(test, ast.Attribute) and test.attr in self.at.models.last_words("mode"):
                 return MODE
             if not outcome and self._asks_for_gpu(test, env, frame):
-                return FLAG
+                return OFF_GPU
             if outcome and isinstance(value, Py) and value.off:
                 if value.off != OFTEN_OFF or not self.defaults.made_on(test, frame):
                     return OFF
@@ -180,8 +182,11 @@ class Sorts:
         if sort is None and told and self._is_own_option(left, frame):
             sort = FLAG
         equal = isinstance(test.ops[0], IS_ONE) is outcome
-        if sort is None and equal and self._is_device(left, env, frame):
-            return FLAG
+        if equal and self._is_device(left, env, frame):
+            if all(isinstance(one, ast.Constant) and one.value in NO_GPU for one in one_of):
+                return OFF_GPU
+            if sort is None:
+                return FLAG
         if number:  # which one it is by default was asked above
             return sort if equal and tensor_of(value) is None else None
         if sort is None and equal and UNKNOWN in options(value) and self._is_looked_up(left, right):
@@ -312,12 +317,14 @@ class Sorts:
 
     def _asked(self, test: ast.Call, outcome: bool, env: Env, frame: Frame) -> int | None:
         callee = self.at.names.external_name(self.at.expressions.again(test.func, env, frame)) or ""
+        if self.at.models.plays(callee, "asks for a CPU") and outcome:
+            return OFF_GPU
         if self.at.models.plays(callee, "mode"):
             return MODE
         if self.at.models.plays(callee, "asks for gradients"):
             return None if outcome else MODE  # they are wanted unless somebody says otherwise
         if self.at.models.plays(callee, "asks for a GPU"):
-            return None if outcome else FLAG  # most models run there
+            return None if outcome else OFF_GPU  # most models run there
         if isinstance(test.func, ast.Attribute) and self._tells_dtype(test.func.value, env, frame):
             return DTYPE
         if (sort := self._passes_on(test, env, frame)) is not None:

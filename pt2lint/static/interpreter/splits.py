@@ -122,6 +122,20 @@ class Splits:
                     if env.get(name) is both:
                         env[name] = then if came else other
 
+    def parted(self, env: Env, then: Env, other: Env, frame: Frame) -> list[tuple[str, Value, Value, Value]]:
+        """The names that earlier tests made and this one tells apart, with their value before it, and in either branch
+        as that begins: where neither sets them, they are afterwards what they were, and later tests tell them apart
+        again."""
+        made = {name: both for split in frame.splits for name, both, _, _ in split.made}
+        return [
+            (name, both, then[name], other[name])
+            for name, both in made.items()
+            if env.get(name) is both
+            and then.get(name) is not other.get(name)
+            and name in then
+            and name in other
+        ]
+
     def _parts_of(self, test: ast.expr) -> tuple[list[Part], bool]:
         read = self._read.get(test)
         if read is None:

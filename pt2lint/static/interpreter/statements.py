@@ -305,6 +305,7 @@ class Statements:
             self.at.conditions.narrow(node.test, then, True, frame)
         if known is not True:
             self.at.conditions.narrow(node.test, other, False, frame)
+        parted = self.at.conditions.splits.parted(env, then, other, frame) if frame.splits else []
         if known is not False:
             frame.guards = self.at.conditions.branches.branch(
                 node.test, met, not undecided, node.body, env, frame, not node.orelse
@@ -335,6 +336,9 @@ class Statements:
         if undecided and len(paths) == 2 and frame.region:
             for side, other, guards in ((paths[0], paths[1], met), (paths[1], paths[0], missed)):
                 tell_apart(env, side, other, tuple(guard for guard in guards if guard not in before))
+        for name, both, one_way, other_way in parted:
+            if len(paths) == 2 and paths[0].get(name) is one_way and paths[1].get(name) is other_way:
+                env[name] = both
         if split is not None and len(paths) == 2:
             self.at.conditions.splits.keep(split, env, paths[0], paths[1])
         return True
