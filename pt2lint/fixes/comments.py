@@ -60,8 +60,8 @@ def of_next_line(above: Sequence[cst.EmptyLine]) -> tuple[Sequence[cst.EmptyLine
     return above[:at], above[at:]
 
 
-# A call, or code in quotes, that a comment names: "``.item()`` keeps the precision".
-_NAMED = re.compile(r"`+([^`]+)`+|([\w.]+)\(\)")
+# A call, a dotted name or code in quotes that a comment names: "``.item()`` keeps the precision".
+_NAMED = re.compile(r"`+([^`]+)`+|([\w.]+)\(\)|\b([A-Za-z_]\w*(?:\.\w+)+)")
 _WORD = re.compile(r"\w+")
 
 

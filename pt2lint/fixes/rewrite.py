@@ -80,6 +80,7 @@ _SINCE = {
     "torch.compiler.assume_constant_result": (2, 1),
     "torch.cond": (2, 2),
     "torch.library.custom_op": (2, 4),
+    "torch.get_autocast_dtype": (2, 4),
 }
 
 

@@ -660,6 +660,21 @@ def test_rolled_by_a_number_in_a_tensor(text, made):
     assert made in " ".join(after.split()).replace("( ", "(").replace(" )", ")")
 
 
+def test_the_positions_of_a_long_roll_have_a_line_of_their_own():
+    text = "# to the left\n    moved_by_the_first_number_of_k = torch.roll(x, -int(k[0]), -1)"
+    source = lines(
+        text, "return moved_by_the_first_number_of_k", head="def f(x: torch.Tensor, k: torch.Tensor):\n    "
+    )
+    code = function_code(source)
+    read = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "int")
+    fix = next(f for f in scalar.fixes(code, read) if "positions" in f.description)
+    made = (
+        "    # to the left\n    positions = (torch.arange(x.shape[-1], device=x.device) + k[0]) % x.shape[-1]\n"
+        "    moved_by_the_first_number_of_k = x.index_select(-1, positions)\n"
+    )
+    assert made in applied(source, fix)
+
+
 @pytest.mark.parametrize("device", ["", ", device=x.device"])
 def test_a_number_that_stays_on_the_cpu_goes_to_what_is_rolled(device):
     text = f"j = torch.full((1,), 3{device})\n    return x.roll(j.item(), 1)"

@@ -409,6 +409,7 @@ def test_what_is_made_without_gradients_is_not_detached(read, written):
         "n = torch.zeros(3)\n    n[0] += x.sum().item()\n    return n",  # which may lie on another device
         "# ``.item()`` is what the paper's code does,\n    # in float64\n    n = x.sum().item()\n    return x / n",
         "return x / x.sum().item()  # item() waits",
+        "# Tensor.item makes it float64\n    return x / x.sum().item()",
     ],
 )
 def test_keep_tensor_is_refused(body):

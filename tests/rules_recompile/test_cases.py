@@ -3904,6 +3904,9 @@ def test_kept_state_is_mended(name: str, tmp_path: Path) -> None:
 AT = """
 import torch
 
+def table():
+    return torch.arange(3.0)
+
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -3919,11 +3922,23 @@ class Net(torch.nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("method", "given", "mended"), [("at", "x[0]", True), ("at", "*x", False), ("to", "x[0]", False)]
+    ("method", "given", "made", "mended"),
+    [
+        ("at", "x[0]", "torch.arange(3.0)", True),
+        ("at", "*x", "torch.arange(3.0)", False),
+        ("to", "x[0]", "torch.arange(3.0)", False),
+        ("at", "x[0]", "table()", False),  # no buffer: moved at each call
+        ("at", "x[0].device", "table()", False),
+        ("at", "torch.float16", "table()", True),
+        ("at", "x[0].dtype", "table()", True),
+    ],
 )
-def test_what_converts_an_object_leaves_it_so(method: str, given: str, mended: bool, tmp_path: Path) -> None:
+def test_what_is_converted_may_be_kept_so(
+    method: str, given: str, made: str, mended: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "m.py"
-    path.write_text(AT.replace("at(", f"{method}(").replace("to(x[0])", f"to({given})"), encoding="utf-8")
+    text = AT.replace("at(", f"{method}(").replace("to(x[0])", f"to({given})")
+    path.write_text(text.replace("torch.arange(3.0)", made), encoding="utf-8")
     (finding,) = lint([str(path)], Settings()).findings
     assert bool(finding.fixes) == mended
 

@@ -20,13 +20,14 @@ from pt2lint.fixes.rewrite import (
     fresh,
     imported_as,
     parameters,
+    qualified,
     rewrite,
     source,
     statement_of,
     uses,
 )
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import callee, walk
 
 # Methods that convert what an object holds.
 CONVERTS = ("to", "cuda", "cpu", "float", "double", "half", "bfloat16", "type", "_apply")
@@ -85,12 +86,28 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
             if not first <= other.lineno <= last:
                 return Refusal("another function reads it")
     buffer = _as_buffer(function, node)
+    if not buffer and not _changes_dtype_alone(function, statement):
+        return Refusal("it would be moved to the device anew at each call")
     goes = "; a buffer goes where the module goes, so that nothing is moved at each call" if buffer else ""
     return fix(
         f"Convert it into a variable: `{text}` stays as it was made, and Dynamo finds the same at each call{goes}. "
         "Assumes that nothing else needs it converted.",
         (*buffer, *rewrite(function, new)),
     )
+
+
+def _changes_dtype_alone(function: FunctionCode, statement: cst.CSTNode) -> bool:
+    """`.to(x.dtype)`, `.to(torch.float16)`, `.half()`: on whatever device the tensor is."""
+    calls = [one for one in walk(statement) if isinstance(one, cst.Call)]
+    dtypes = ("float", "double", "half", "bfloat16", "int", "long", "bool")
+    for call in calls:
+        given = [arg.value for arg in call.args]
+        named = [isinstance(one, cst.Attribute) and one.attr.value == "dtype" for one in given]
+        own = [(qualified(function, one) or "").startswith("torch.") for one in given]
+        to_dtype = callee(call) == "to" and len(given) == 1 and (named[0] or own[0])
+        if not to_dtype and not (callee(call) in dtypes and not given):
+            return False
+    return bool(calls)
 
 
 def _as_buffer(function: FunctionCode, node: cst.Attribute) -> list[Edit]:

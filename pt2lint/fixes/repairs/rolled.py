@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.file import file_of
 from pt2lint.fixes.kinds import Kind, names_no_device
 from pt2lint.fixes.purity import effect
 from pt2lint.fixes.rewrite import (
@@ -13,10 +14,15 @@ from pt2lint.fixes.rewrite import (
     arguments,
     assigned,
     fix,
+    fresh,
     in_parentheses,
+    line,
     qualified,
+    replaced,
     rewrite,
+    small_of,
     source,
+    statement_of,
     torch_name,
 )
 from pt2lint.rule import FunctionCode
@@ -65,12 +71,34 @@ def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression,
         moved = f"- {in_parentheses(source(function, inner))}"
     dim, size = source(function, dims), f"{name}.shape[{source(function, dims)}]"
     arange, imports = torch_name(function, "torch.arange")
-    text = f"{name}.index_select({dim}, ({arange}({size}, device={name}.device) {moved}) % {size})"
+    positions = f"({arange}({size}, device={name}.device) {moved}) % {size}"
+    new = _written(function, call, f"{name}.index_select({dim}, {{}})", positions)
     return fix(
         "Select the elements by positions that are computed, instead of rolling by a number. It assumes that "
         f"`{source(function, tensor)}` is one whole number, without dimensions.",
-        (*imports, *rewrite(function, {call: cst.parse_expression(text)})),
+        (*imports, *rewrite(function, new)),
     )
+
+
+def _written(
+    function: FunctionCode, call: cst.Call, text: str, positions: str
+) -> dict[cst.CSTNode, cst.CSTNode | list[cst.CSTNode]]:
+    """The call as `text` of the positions; these in a line of their own, under a name, where one line is too short for
+    both and the call is all that the statement assigns or returns."""
+    whole = cst.parse_expression(text.format(positions))
+    small, statement = function.parent(call), statement_of(function, call)
+    if not isinstance(small, cst.Return | cst.Assign) or not isinstance(statement, cst.SimpleStatementLine):
+        return {call: whole}
+    if small_of(statement) is not small:
+        return {call: whole}
+    made = replaced(small, {call: whole})
+    length = function.range(small)[1] - 1 + len(cst.Module([]).code_for_node(made))
+    if length <= file_of(function).line_length:
+        return {call: whole}
+    name = fresh(function, "positions")
+    last = replaced(statement, {call: cst.parse_expression(text.format(name))})
+    assert isinstance(last, cst.SimpleStatementLine)
+    return {statement: [line(f"{name} = {positions}", statement), last.with_changes(leading_lines=())]}
 
 
 def _may_lie_elsewhere(function: FunctionCode, tensor: cst.Name) -> bool:
