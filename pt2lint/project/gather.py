@@ -118,7 +118,12 @@ def _covered(
         leader = next(more, None)
         if leader is not None and id(leader) not in under:
             under[id(finding)] = leader
-    under.update(_steered(leaders, under))
+    for finding, leader in [*_steered(leaders, under)]:
+        last = leader
+        while id(last) in under:
+            last = under[id(last)]
+        if last is not finding:  # which tells the leader
+            under[id(finding)] = leader
     for name, leader in under.items():
         while id(leader) in under:
             leader = under[id(leader)]
@@ -128,26 +133,27 @@ def _covered(
 
 def _steered(
     candidates: Sequence[tuple[Where, Finding]], under: Mapping[int, Finding]
-) -> list[tuple[int, Finding]]:
-    """The ids of breaks in a function that values steer, at three places or more and for which nothing is ready to be
-    written, and the one of them with the fewest conditions: it needs another algorithm, or to stay outside of the graph
-    as a whole. What others tell makes places, too."""
+) -> Iterator[tuple[Finding, Finding]]:
+    """The breaks in a function that values steer, at three places or more and for which nothing is ready to be written,
+    each with one of them that happens wherever it does: it needs another algorithm, or to stay outside of the graph as
+    a whole. What others tell makes places, too, and leads what no other one does."""
     steered: dict[tuple[int, int, str], list[Finding]] = {}
     places: dict[tuple[int, int, str], set[int]] = {}
     for at, finding in candidates:
         told = finding.severity != "note" and not is_ready(finding)
         if at.function[2] and finding.code in (*VALUES, *ROWS) and told:
             places.setdefault(at.function, set()).add(at.statement)
-            if id(finding) not in under:
-                steered.setdefault(at.function, []).append(finding)
-    return [
-        (id(other), first)
-        for function, several in steered.items()
-        if len(places[function]) >= 3
-        for first in [min(several, key=lambda f: len(f.when))]  # which happens oftenest, and stands first
-        for other in several
-        if other is not first and {*first.when} <= {*other.when} and _costs_no_more(first, other)
-    ]
+            steered.setdefault(at.function, []).append(finding)
+    for function, several in steered.items():
+        if len(places[function]) < 3:
+            continue
+        free = sorted((f for f in several if id(f) not in under), key=lambda f: len(f.when))
+        for i, other in enumerate(free):  # what happens oftenest comes first
+            leads = [f for f in free[:i] if {*f.when} <= {*other.when}]
+            leads += [f for f in several if id(f) in under and {*f.when} < {*other.when}]
+            first = next((f for f in leads if _costs_no_more(f, other)), None)
+            if first is not None:
+                yield other, first
 
 
 def _is_plain_by_then(finding: Finding, first: Finding) -> bool:

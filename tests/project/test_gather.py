@@ -559,7 +559,10 @@ class M(nn.Module):
 
 @pytest.mark.parametrize(
     ("read", "told"),
-    [("level.item()", [(11, [16])]), ("x.sum().item()", [(11, []), (16, [])])],
+    [
+        ("level.item()", [(11, [16])]),
+        ("x.sum().item()", [(11, []), (16, [])]),
+    ],
 )
 def test_what_one_function_reads_and_another_decides_by_is_told_once(
     capsys: pytest.CaptureFixture[str], read: str, told: list[tuple[int, list[int]]]
@@ -567,6 +570,37 @@ def test_what_one_function_reads_and_another_decides_by_is_told_once(
     Path("m.py").write_text(HEAD + NUMBER.replace("READ", read))
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
     assert [(f["line"], f["also"]) for f in found] == told
+
+
+STEERED_BY_NUMBER = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def mixed(self, x, level):
+        if level > 2:
+            x = x * 2
+        return self.layer(x)
+
+    def picked(self, x, level, some: bool, more: bool):
+        if some:
+            x = self.layer(x * max(level.tolist()))
+            if more:
+                y = x[torch.nonzero(x.sum(1)).view(-1)]
+                x = x + int(max(self.layer.bias))
+        return self.mixed(x, level)
+
+    def forward(self, x: torch.Tensor, some: bool, more: bool):
+        level = torch.randint(0, 4, (1,), device=x.device)
+        return self.picked(self.mixed(self.layer(x), level), level, some, more).relu()
+"""
+
+
+def test_what_is_told_with_another_function_leads_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.py").write_text(HEAD + STEERED_BY_NUMBER)
+    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
+    assert [(f["line"], f["also"]) for f in found] == [(11, [17, 19, 20])]
 
 
 BUFFER = """
