@@ -484,6 +484,8 @@ def _mends(where: Where, later: Finding, at: Where, finding: Finding) -> bool:
         return oftener and _is_called_again(later, finding)
     if (finding.code, later.code) == (REQUIRES, WITHIN):
         return set(later.when) <= set(finding.when)
+    if oftener and _is_alike(where, later, at, finding):
+        return True
     if _calls_alike(later, finding) and set(later.when) == set(finding.when):
         oftener = not _costs_no_more(finding, later)
     return oftener and (_of_one_cause(later, finding) or _are_checks(where, later, at, finding))
