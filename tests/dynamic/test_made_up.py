@@ -587,7 +587,7 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "HandsOn": "made-up inputs: x float32[2, 8], dim=8, depth=2",
         "Holds": "made-up inputs: x float32[2, 8]",
         "Either": "made-up inputs: input_ids int64[2, 5], decoder_ids int64[2, 5]",
-        "Passing": "made-up inputs: x float32[2, 5, 8], mask float32[2, 5]",
+        "Passing": "made-up inputs: x float32[2, 5, 8], mask bool[2, 5]",
         "Needy": "made-up inputs: x float32[2, 5, 8], scale float32[2, 5, 8], lengths int64[2, 1]",
         "Video": "made-up inputs: x float32[2, 8, 5, 8, 8]",
         "Flat": "made-up inputs: image float32[2, 1, 28, 28]",
@@ -1249,7 +1249,7 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
 
 def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     """Another dtype; another height and width than those of what it is put together with; rows of a size; one row;
-    another length of what is added."""
+    another length of what is added; a part of the width that several have beside one another."""
     import torch
 
     from pt2lint.dynamic.child.made_up import Target, made_for_class
@@ -1291,7 +1291,16 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
             y = self.values(x) + self.times(marks)
             return y.transpose(1, 2) @ torch.ones(24, 4)
 
-    for cls in (Embeds, Up, Rows, Series, One):
+    class Merged(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.norm = torch.nn.LayerNorm(4 * width)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            assert x.shape[1] == 5
+            return self.norm(torch.cat([x, x, x, x], -1))  # type: ignore[no-any-return]
+
+    for cls in (Embeds, Up, Rows, Series, Merged, One):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
     assert isinstance(made, Target)
@@ -1392,6 +1401,174 @@ def test_what_the_project_calls_itself_with_is_not_made_up(
     assert how["Pairs"] == "made-up inputs: as tests/test_pairs.py:16 calls it"
     assert how["Scaled"] == "made-up inputs: x float32[2, 8], kind=word, width=8"
     assert how["joined"] == "made-up inputs: as nets/net.py:30 calls it"
+
+
+def test_models_that_people_write_are_built_and_run(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each in one of the ways that keep such a model from being run where its sizes and words are not found."""
+    net = """
+        import enum
+        from dataclasses import dataclass
+        from typing import Optional
+
+        import torch
+        from torch import nn
+
+        @dataclass
+        class Sizes:
+            vocabulary: int = 32000
+            n_embd: int = 4096
+            n_layer: int = 32
+            padded: Optional[int] = None
+
+            def __post_init__(self):
+                if self.padded is None:
+                    self.padded = self.vocabulary * 2
+
+        class Large(nn.Module):  # given its sizes by the project's own program, they are taken small
+            def __init__(self, config: Sizes):
+                super().__init__()
+                self.embed = nn.Embedding(config.padded, config.n_embd)
+                self.layers = nn.ModuleList(nn.Linear(config.n_embd, config.n_embd) for _ in range(config.n_layer))
+
+            def forward(self, idx):
+                x = self.embed(idx)
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+        @dataclass
+        class Game:
+            width: int
+            num_actions: Optional[int] = None
+
+        class Acts(nn.Module):  # a field that is None until something else sets it
+            def __init__(self, game: Game):
+                super().__init__()
+                self.layer = nn.Linear(game.width, game.num_actions)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        class Dropped(nn.Module):  # a number that is None by default
+            def __init__(self, drop_prob: float = None):
+                super().__init__()
+                self.drop_prob = drop_prob
+
+            def forward(self, x):
+                return dropped(x, self.drop_prob)
+
+        def dropped(x, drop_prob):
+            return x * (1 - drop_prob)
+
+        class Kind(enum.Enum):
+            FIRST = "first"
+            LAST = "last"
+
+        class Configured(nn.Module):  # parts of a configuration, its words, an enumeration, a dtype
+            def __init__(self, config):
+                super().__init__()
+                self.order = config.model.moe_order
+                self.kind = Kind(config.model.kind)
+                width = {"small": 8, "large": 1024}[config.size]
+                self.layer = nn.Linear(width, width + config.model.get("more", 0), dtype=config.dtype)
+
+            def forward(self, x):
+                if self.order == "forwards":
+                    return self.layer(x)
+                raise ValueError("no such order")
+
+        class Grid(nn.Module):  # two numbers, which another method takes apart
+            def __init__(self, resolution, dim):
+                super().__init__()
+                self.resolution = resolution
+                self.layer = nn.Linear(dim, dim)
+
+            def forward(self, x):
+                height, width = self.resolution
+                assert x.shape[1] == height * width
+                return self.layer(x)
+
+        class Block(nn.Module):
+            def __init__(self, channels, dilation):
+                super().__init__()
+                self.layers = nn.ModuleList(
+                    nn.Conv1d(channels, channels, 3, padding=dilation[i], dilation=dilation[i]) for i in range(3)
+                )
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+        class Stages(nn.Module):  # the numbers of each of several stages
+            def __init__(self, dilation_sizes, upsample_rates):
+                super().__init__()
+                self.ups = nn.ModuleList(nn.ConvTranspose1d(4, 4, 2 * u, u, u // 2) for u in upsample_rates)
+                self.blocks = nn.ModuleList(Block(4, each) for each in dilation_sizes)
+
+            def forward(self, x):
+                for up, block in zip(self.ups, self.blocks):
+                    x = block(up(x))
+                return x
+
+        class Around(nn.Module):  # what it hands on to another constructor, which goes over it
+            def __init__(self, dilation_sizes, upsample_rates, name):
+                super().__init__()
+                self.decoder = Stages(dilation_sizes, upsample_rates)
+
+            def forward(self, x):
+                return self.decoder(x)
+
+        class Conditional(nn.Module):  # a dictionary that may be empty
+            def __init__(self, dim):
+                super().__init__()
+                self.layer, self.embed = nn.Linear(dim, dim), None
+
+            def forward(self, x, extra):
+                if "label" in extra:
+                    x = x + self.embed(extra["label"])
+                return self.layer(x) * extra.get("scale", 1)
+
+        class Looked(nn.Module):  # indices, whatever they are called, and lengths that may be left out
+            def __init__(self, dim):
+                super().__init__()
+                self.first, self.embed = nn.Conv1d(dim, dim, 1), nn.Embedding(10, dim)
+
+            def forward(self, x, lengths=None):
+                x, longest = self.embed(x), lengths.max()
+                return self.first(x.mT) * (torch.arange(x.shape[1]) < longest)
+
+        class Written(nn.Module):  # what a file of the project says of its parameters
+            def __init__(self, depths, kernel_sizes, path):
+                super().__init__()
+                if len(depths) != 3 or [*map(len, kernel_sizes)] != [1, 2, 3] or path != "here":
+                    raise ValueError("no such network")
+                self.layer = nn.Linear(4, sum(depths))
+
+            def forward(self, x):
+                return self.layer(x)
+
+        def constant(max_scale: float, min_scale: float, x: torch.Tensor):
+            return x * (1 / (max_scale - min_scale))
+    """
+    program = """
+        from net import Large, Sizes
+
+        config = Sizes(n_embd=8192)
+        model = Large(config)
+    """
+    (tmp_path / "net.py").write_text(textwrap.dedent(net))
+    (tmp_path / "train.py").write_text(textwrap.dedent(program))
+    (tmp_path / "small.json").write_text(
+        '{"depths": [1, 2, 4], "kernel_sizes": [[1], [1, 3], [1, 3, 5]], "path": "here"}'
+    )
+    monkeypatch.chdir(tmp_path)
+    how, said = made("net.py")
+    assert said == {}
+    assert len(how) == 12
+    assert how["Grid"].startswith("made-up inputs: x float32[2, 1024, 8]")
+    assert how["Looked"].startswith("made-up inputs: x int64[2, 5], lengths ")
+    assert how["Conditional"] == "made-up inputs: x float32[2, 8], extra {}, dim=8"
 
 
 def test_a_search_is_not_done_again_for_what_is_built_in_the_same_way(

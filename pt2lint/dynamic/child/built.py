@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import dataclasses
 import enum
 import functools
 import inspect
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import textwrap
+import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -40,6 +42,7 @@ SKIPPED = "__pycache__ build data dataset datasets dist node_modules site-packag
 NAMED: list[tuple[str, Any]] = [
     (r"head_dim|dim_head|head_size|d_head", 4),
     (r"heads?$", 2),
+    (r"top_?k$|_per_tok(en)?$", 2),
     (r"(layers?|depth|blocks?|block_num)$", 2),
     # Each doubles the channels in many a network.
     (
@@ -47,6 +50,7 @@ NAMED: list[tuple[str, Any]] = [
         2,
     ),
     (r"(vocab|num_embeddings|classes|tokens)", 16),
+    (r"shared", 1),
     (r"(kernel)", 3),
     (r"(stride|groups|dilation|multiple|divisor)", 1),
     (r"(padding|seed)", 0),
@@ -54,6 +58,7 @@ NAMED: list[tuple[str, Any]] = [
     (r"patch", 8),
     (r"(in_channels|channels_in|in_ch)", 3),
     (r"^(?!n_|num|dim)(\w+_)?act(ivation)?(_?(fn|func|function|type))?$", "relu"),
+    (r"(up|down)_?sampl\w*_(rates?|ratios?|factors?)$", 2),
     (r"sample_rate|sampling_rate", 16),
     (r"dropout|(^|_)(drop|p|eps|epsilon|rate|probs?|probability)($|_)", 0.1),
     (r"(len|length|context|block_size|positions)", 16),
@@ -88,6 +93,13 @@ def given_back(*args: Any, **kwargs: Any) -> Any:
     return args[0] if args else next(iter(kwargs.values()), None)
 
 
+class Namespace(argparse.Namespace):
+    """Stands for a configuration, of attributes or as a mapping."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return getattr(self, name, default)
+
+
 class Arguments:
     """What a class is built with at a width; `configs` are the stand-ins among it, which learn what they are asked;
     `known` is what the project gives it; `behind` the classes of configurations that cannot be made, as a package is
@@ -109,12 +121,10 @@ class Arguments:
                 continue
             if parameter.default is parameter.empty and not depth and name in self.known:
                 given = self.known[name]
-                fit = functools.partial(smaller, width=self.width) if self.small else lambda _, known: known
+                arguments[name] = fitted(name, given, self.width) if self.small else given
                 if isinstance(given, dict):  # of which some may not be written out
-                    arguments[name] = {key: fit(str(key), each) for key, each in given.items()}
+                    arguments[name] = dict(arguments[name])
                     self.configs.append(arguments[name])
-                else:
-                    arguments[name] = fit(name, given)
             elif parameter.default is parameter.empty:
                 arguments[name] = self._value(name, parameter, cls, depth, uses.get(name))
             elif depth and self.small:
@@ -145,6 +155,8 @@ class Arguments:
                 return known
         if kind in (torch.dtype, torch.device) or name == "device":
             return torch.float32 if kind is torch.dtype else "cpu"
+        if not text and name.endswith("dtype"):
+            return torch.float32
         if use is torch.nn.Identity and not text and re.search(r"act|norm", name):
             return use  # what stands beside does more than these
         if not text and (made_of := _class_for(cls, name)):
@@ -161,7 +173,7 @@ class Arguments:
         if text in ("", "dict") and (
             use in (dict, argparse.Namespace) or (not use and CONFIGURATION.match(name))
         ):
-            self.configs.append({} if use is dict or text == "dict" else argparse.Namespace())
+            self.configs.append({} if use is dict or text == "dict" else Namespace())
             return self.configs[-1]
         if use is torch.nn.Identity and not text:
             return use
@@ -233,8 +245,8 @@ class Arguments:
     def _others(self, error: BaseException) -> Iterator[tuple[str, Any]]:
         """Other values for a parameter, for an error in building: a word or a number where the error names it (`mode
         should be 'sum' or 'mean'`), a class where it makes a module, something with attributes where these are asked
-        of a number or of None, more elements, one flag the other way round (`flash=True` wants a package), and None
-        where that is asked for."""
+        of a number or of None, a number in place of None, more elements, one flag the other way round (`flash=True`
+        wants a package), and None where that is asked for."""
         text = str(error)
         parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
         absent = [p.name for p in parameters if p.default is None and p.name not in self.values]
@@ -244,19 +256,24 @@ class Arguments:
         yield from ((name, word) for name in named for word in words)
         numbers = [name for name, given in self.values.items() if type(given) is int]
         yield from ((name, number) for name in numbers if name in named for number in NUMBERS)
+        if "NoneType" in text:
+            yield from self._numbers_for_none([p for p in parameters if p.name in absent])
         if "not callable" in text:
             yield from ((name, torch.nn.Identity) for name in absent if uses.get(name) is torch.nn.Identity)
         asked = re.match(r"'(int|NoneType)' object has no attribute", text)
         having = [n for n in absent if uses.get(n) is argparse.Namespace or CONFIGURATION.match(n)]
         for name in (numbers if asked[1] == "int" else having) if asked else ():
-            self.configs.append(argparse.Namespace())
+            self.configs.append(Namespace())
             yield name, self.configs[-1]
         if "'Namespace'" in text:
-            empty = [name for name, given in self.values.items() if given == argparse.Namespace()]
+            empty = [name for name, given in self.values.items() if given == Namespace()]
             yield from ((name, named_value(name, self.width)) for name in empty)
         if re.search(
             r"'int' (and 'list'|object is not (iter|subscr)|is not|has no)|[(]not .int.[)] to list", text
         ):
+            for name, given in self.values.items():  # the sizes of each of several stages
+                if isinstance(given, (tuple, list)) and given and all(type(each) is int for each in given):
+                    yield name, [(each,) * 3 for each in given]
             several = sorted(numbers, key=lambda name: not name.endswith("s"))
             yield from ((name, [self.values[name]] * size) for size in (1, 2) for name in several)
         if re.search(r"index out of range|not enough values|cannot unpack non-iterable int", text):
@@ -268,6 +285,27 @@ class Arguments:
         flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
         yield from ((p.name, not p.default) for p in flags)
         yield from ((name, None) for name in self.values if name in _maybe_none(takes_arguments(self.cls)))
+
+    def _numbers_for_none(self, absent: list[inspect.Parameter]) -> Iterator[tuple[str, Any]]:
+        """A number for a parameter that is None by default, or for such fields of a dataclass that it is given."""
+        numbers = [(each.name, lacked(each, self.width)) for each in absent]
+        yield from (each for each in numbers if each[1] is not None)
+        for name, given in self.values.items():
+            if dataclasses.is_dataclass(given) and not isinstance(given, type):
+                fields = inspect.signature(type(given)).parameters.values()
+                none = {p.name: lacked(p, self.width) for p in fields if getattr(given, p.name, p) is None}
+                fit = {key: value for key, value in none.items() if value is not None}
+                if fit:
+                    yield name, dataclasses.replace(given, **fit)
+
+    def fill(self, trouble: str) -> bool:
+        """Give a number for what is None by default where a call lacks it. Whether there is such an argument."""
+        asked = re.search(r" where `(\w+)` is None$", trouble)
+        parameter = inspect.signature(takes_arguments(self.cls)).parameters.get(asked[1]) if asked else None
+        number = lacked(parameter, self.width) if parameter and parameter.name not in self.values else None
+        if parameter and number is not None:
+            self.values[parameter.name] = number
+        return number is not None
 
     def widen(self, sizes: tuple[int, int] | None) -> bool:
         """Have as much go in as an error says is added to it, (what there was, what was wanted): what comes out of it
@@ -289,6 +327,8 @@ class Arguments:
         if isinstance(error, AttributeError):
             asked: Any = getattr(error, "obj", None)  # Python 3.10 and later
             name = getattr(error, "name", None)
+            if type(asked) is int and name and self._within(asked, name):
+                return True
             if not any(asked is each for each in self.configs) or not name:
                 return False
             method = isinstance(asked, Passed) and f".{name}" in _called(self.cls)
@@ -300,6 +340,22 @@ class Arguments:
             return False
         lacking[0][name] = self._known(name, lacking[0])
         return True
+
+    def _within(self, asked: int, name: str) -> bool:
+        """Put another stand-in for the number in one that is asked for a name: `config.data.size`."""
+        within = {
+            node.value.attr
+            for node in ast.walk(_tree(inspect.getmodule(self.cls)))
+            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.value, ast.Attribute)
+        }
+        for config in (each for each in self.configs if isinstance(each, argparse.Namespace)):
+            if part := next(
+                (key for key, value in vars(config).items() if key in within and value is asked), ""
+            ):
+                self.configs.append(Namespace())
+                setattr(config, part, self.configs[-1])
+                return True
+        return False
 
     def _hand_on(self, error: str) -> bool:
         """Give what a part of it lacks, where the class hands on what it is given, or a dictionary (`**options`)."""
@@ -329,8 +385,14 @@ class Arguments:
             return smaller(name, known, self.width) if self.small else known
         if name == "shape":
             return (self.width,)
+        if name.endswith("dtype"):
+            return torch.float32
+        if name == "device":
+            return "cpu"
         if word := _words_of(self.cls).get(name):
             return word
+        if member := _members_of(self.cls).get(name):
+            return member
         if re.match(r"(is|use|has|with|do|no|return|output)_", name):
             return False
         return named_value(name, self.width)
@@ -374,6 +436,15 @@ def required(signature: inspect.Signature) -> list[inspect.Parameter]:
     ]
 
 
+def lacked(parameter: inspect.Parameter, width: int) -> Any:
+    """A number for a parameter that is None by default, and may be one; None for others."""
+    text = annotation_text(parameter)
+    if parameter.default is not None or not re.search(r"^$|\bint\b|\bfloat\b", text):
+        return None
+    value = named_value(parameter.name, width)
+    return value if isinstance(value, (int, float)) else None
+
+
 def named_value(name: str, width: int) -> Any:
     """A small value by a name; with a large width as many channels go in as come out."""
     value = next((value for pattern, value in NAMED if re.search(pattern, name)), width)
@@ -386,6 +457,21 @@ def smaller(name: str, known: Any, width: int) -> Any:
     if type(known) is not int or type(value) is not int or 0 <= known <= 4:
         return known
     return value if known < 0 or (value < known and (value != width or known > 64)) else known
+
+
+def fitted(name: str, given: Any, width: int) -> Any:
+    """The same of what a project gives itself: of each number of a dictionary, a dataclass or a namespace, too."""
+    if isinstance(given, dict):
+        return {key: fitted(str(key), each, width) for key, each in given.items()}
+    if dataclasses.is_dataclass(given) and not isinstance(given, type):
+        fields = [each.name for each in dataclasses.fields(given) if each.init]
+        # What its `__post_init__` computes fits the small ones only if it is computed again.
+        return dataclasses.replace(
+            given, **{each: fitted(each, getattr(given, each), width) for each in fields}
+        )
+    if isinstance(given, (argparse.Namespace, types.SimpleNamespace)):
+        return type(given)(**{key: fitted(key, each, width) for key, each in vars(given).items()})
+    return smaller(name, given, width)
 
 
 def annotation_text(parameter: inspect.Parameter) -> str:
@@ -413,18 +499,20 @@ def listed(text: str) -> list[Any]:
     return values
 
 
-def _uses(cls: Any) -> dict[str, Any]:
+def _uses(cls: Any, depth: int = 1) -> dict[str, Any]:
     """What the constructor does with its parameters: `argparse.Namespace` where it reads attributes of one, `dict`
     where it takes words from it, `ModuleList` where it makes one of it, the number of elements where it takes these or
     loops over it; a tensor where its shape is read; VAR_KEYWORD where it is handed on as such (`**options`); the class
     `Identity` where it makes a module of it (`act()`), a word that it is compared with. The last two, the loops, and
-    `Passed` where a method calls it, also of what is kept of it (`self.name = name`)."""
+    `Passed` where a method calls it, also of what is kept of it (`self.name = name`). What it hands on to other
+    constructors these say, `depth` calls deep."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
     except (OSError, TypeError, SyntaxError):
         return {}
     called = _called(cls)
     seen: dict[str, Any] = {name: 2 for node in ast.walk(_tree(cls)) for name in _gone_through(node)}
+    seen.update(taken for node in ast.walk(_tree(cls)) for taken in _taken_apart(node))
     words: dict[str, str] = {}
     for node in ast.walk(_tree(cls)):
         for name, word in (*compared(node), *tabled(node, cls)):
@@ -465,13 +553,31 @@ def _uses(cls: Any) -> dict[str, Any]:
             spread = [each for key, each in zip(node.keys, node.values) if key is None]  # noqa: B905
             handed = [each.id for each in spread if isinstance(each, ast.Name)]
             found.update(dict.fromkeys(handed, inspect.Parameter.VAR_KEYWORD))
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-            if isinstance(node.targets[0], ast.Tuple):  # `channels, height, width = shape`
-                found.setdefault(node.value.id, len(node.targets[0].elts))
         else:
+            for name, several in _taken_apart(node):
+                found.setdefault(name, several)
             for name in _gone_through(node):
                 found.setdefault(name, 2)
+    for name, use in _handed_on(cls, tree) if depth else ():
+        found.setdefault(name, use)
     return found
+
+
+def _handed_on(cls: Any, tree: ast.AST) -> Iterator[tuple[str, Any]]:
+    """The parameters that a constructor hands on to that of a class beside it, and what that does with them."""
+    known = vars(inspect.getmodule(cls) or cls)
+    for node in ast.walk(tree):
+        made = (
+            known.get(node.func.id)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            else None
+        )
+        if not isinstance(node, ast.Call) or not isinstance(made, type) or made in cls.__mro__:
+            continue
+        with contextlib.suppress(TypeError, ValueError):
+            uses, names = _uses(made, 0), list(inspect.signature(made).parameters)
+            given = [*zip(names, node.args), *((each.arg, each.value) for each in node.keywords)]  # noqa: B905
+            yield from ((v.id, uses[name]) for name, v in given if isinstance(v, ast.Name) and name in uses)
 
 
 def _class_for(cls: Any, name: str) -> Any:
@@ -521,6 +627,16 @@ def _configuration_for(cls: Any, name: str) -> Any:
             if read <= has:
                 return each
     return None
+
+
+def configured(cls: Any) -> dict[str, Any]:
+    """What the project's own files have for the names that a class requires: those of the one place that has most of
+    them, two at least."""
+    names = [each.name for each in required(inspect.signature(takes_arguments(cls)))]
+    values = project_values(inspect.getsourcefile(cls) or "") if len(names) > 1 else []
+    best: dict[str, Any] = max(values, key=lambda each: sum(name in each for name in names), default={})
+    found = {name: best[name] for name in names if name in best}
+    return found if len(found) > 1 else {}
 
 
 @functools.cache
@@ -577,14 +693,16 @@ def compared(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def tabled(node: ast.AST, cls: Any) -> Iterator[tuple[str, str]]:
-    """A name with the first word of a table of the module that it is looked up in: `ACTS[kind]`, or `in ACTS`."""
+    """A name with the first word of a table of the module that it is looked up in, or of one that is written out:
+    `ACTS[kind]`, `in ACTS`, `{"small": 512}[size]`."""
     table, key = None, None
     if isinstance(node, ast.Subscript):
         table, key = node.value, node.slice
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
         table, key = node.comparators[0], node.left
-    if isinstance(table, ast.Name) and isinstance(key, (ast.Name, ast.Attribute)):
-        words = vars(inspect.getmodule(cls) or cls).get(table.id)
+    if isinstance(table, (ast.Name, ast.Dict)) and isinstance(key, (ast.Name, ast.Attribute)):
+        written = [getattr(each, "value", None) for each in table.keys] if isinstance(table, ast.Dict) else []
+        words = written or vars(inspect.getmodule(cls) or cls).get(getattr(table, "id", ""))
         first = next(iter(words), None) if isinstance(words, (dict, list, tuple)) else None
         if isinstance(first, str):
             yield ast.unparse(key), first
@@ -592,12 +710,40 @@ def tabled(node: ast.AST, cls: Any) -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def _words_of(cls: Any) -> dict[str, str]:
-    """Words for what a class's module asks of configurations: `config.kind == "rows"`, `ACTS[config.act]`."""
+    """Words for what a class's module asks of configurations: `config.kind == "rows"`, `ACTS[config.act]`; also where
+    it is kept under another name, `self.order = config.moe_order`."""
     found: dict[str, str] = {}
-    for node in ast.walk(_tree(inspect.getmodule(cls))):
+    kept: dict[str, str] = {}
+    for node in (node for module in _own_modules(cls) for node in ast.walk(_tree(module))):
         for name, word in (*compared(node), *tabled(node, cls)):
             found.setdefault(name.rpartition(".")[2], word)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
+            target = node.targets[0]
+            if isinstance(target, (ast.Name, ast.Attribute)):
+                kept[node.value.attr] = ast.unparse(target).rpartition(".")[2]
+    for asked, name in kept.items():
+        if name in found:
+            found.setdefault(asked, found[name])
     return found
+
+
+@functools.cache
+def _members_of(cls: Any) -> dict[str, Any]:
+    """Values of enumerations that a class makes of what it asks of configurations: `Kind(config.kind)`."""
+    found: dict[str, Any] = {}
+    for module in _own_modules(cls):
+        for node in ast.walk(_tree(module)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+                made, of = vars(module).get(node.func.id), node.args[0]
+                if isinstance(made, type) and issubclass(made, enum.Enum) and isinstance(of, ast.Attribute):
+                    found.setdefault(of.attr, next(iter(made)).value)
+    return found
+
+
+def _own_modules(cls: Any) -> list[Any]:
+    """The modules of a class and of its bases, but for those of torch and of Python."""
+    own = (each for each in cls.__mro__ if each.__module__.partition(".")[0] not in ("torch", "builtins"))
+    return [each for each in dict.fromkeys(map(inspect.getmodule, own)) if each is not None]
 
 
 def _gone_through(node: ast.AST) -> Iterator[str]:
@@ -608,6 +754,14 @@ def _gone_through(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         over = node.args if node.func.id in ("len", "enumerate", "zip", "sum") else []
     yield from (ast.unparse(each) for each in over if isinstance(each, (ast.Name, ast.Attribute)))
+
+
+def _taken_apart(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """A name that a node takes apart, and into how many: `height, width = self.resolution`."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in target.elts):
+            yield ast.unparse(node.value), len(target.elts)
 
 
 @functools.cache

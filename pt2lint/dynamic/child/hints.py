@@ -34,12 +34,12 @@ _EINOPS = ("rearrange", "reduce", "repeat")
 
 
 class Hints:
-    """Of the parameters of a function, by name: `asked` the words asked of it as of a dictionary, `each` those asked so
-    of its elements, `attributes` those read of it that no tensor has; `words` those that it is compared with, `items`
-    the names that it is taken apart into, where nothing else is done with it; `called` those that are called, `several`
-    those of which is asked whether they are a list or a tuple. `shapes`,
-    of these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and einops patterns say them:
-    each a tuple of names, numbers or products, "" for what is not said."""
+    """Of the parameters of a function, by name: `asked` the words asked of it as of a dictionary, `perhaps` those that
+    it may lack, as the code asks whether it has them; `each` those asked of its elements, `attributes` those read of it
+    that no tensor has; `words` those that it is compared with, `items` the names that it is taken apart into, where
+    nothing else is done with it; `called` those that are called, `several` those of which is asked whether they are a
+    list or a tuple. `shapes`, of these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and
+    einops patterns say them: each a tuple of names, numbers or products, "" for what is not said."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.names: list[str] = []
@@ -51,6 +51,7 @@ class Hints:
         self.items: dict[str, dict[str, None]] = {}
         self.called: set[str] = set()
         self.several: set[str] = set()
+        self.perhaps: dict[str, dict[str | None, None]] = {}
         try:
             text = textwrap.dedent(inspect.getsource(function))
             made = ast.parse(text).body[0]
@@ -98,9 +99,14 @@ class Hints:
                     apart = [each for each in node.targets[0].elts if not isinstance(each, ast.Starred)]
                     if node.value.id in self.names and all(isinstance(each, ast.Name) for each in apart):
                         self.items[node.value.id] = dict.fromkeys(map(ast.unparse, apart))
+            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+                if word := _word(node.left):
+                    self._add(self.perhaps, ast.unparse(node.comparators[0]), word)
             elif isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 self.called |= {called} & {*self.names}
+                if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+                    self._add(self.perhaps, ast.unparse(node.func.value), _word(node.args[0]))
                 if called == "isinstance" and re.search(r"\b(list|tuple)\b", ast.unparse(node.args[-1])):
                     self.several |= {ast.unparse(node.args[0])} & {*self.names}
                 pattern = _word(node.args[1]) if len(node.args) > 1 else None

@@ -16,7 +16,7 @@ _SIZES = [
         r"\(\d+x(?P<had>\d+) and (?P<wanted>\d+)x\d+\)",
         r"batch2 tensor to be: \[\d+, (?P<had>\d+)\] but got: \[\d+, (?P<wanted>\d+)\]",
         r"to have (?P<wanted>\d+) channels, but got (?P<had>\d+) channels",
-        r"normalized_shape=\[(?P<wanted>\d+)\].*got input of size\s*\[[\d, ]*?(?P<had>\d+)\]",
+        r"normalized_shape=\[(?P<wanted>\d+)\].*got input of size\s*(?:torch\.Size\()?\[[\d, ]*?(?P<had>\d+)\]",
         r"Expected (?P<wanted>\d+), got (?P<had>\d+)$",
         r"embedding dimension of (?P<wanted>\d+), but got (?P<had>\d+)",
         r"size of tensor a \((?P<had>\d+)\) must match the size of tensor b \((?P<wanted>\d+)\)",
@@ -86,6 +86,9 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
         for place in dict.fromkeys((len(shape) - 1, min(1, len(shape) - 1))):
             if shape[place] == had:
                 yield (*shape[:place], wanted, *shape[place + 1 :])
+        times = had // shape[-1] if shape[-1] else 0  # of which several are put beside one another
+        if times > 1 and had == times * shape[-1] and wanted % times == 0:
+            yield (*shape[:-1], wanted // times)
         row = math.prod(shape[1:])
         if row == had or (len(shape) > 2 and row > wanted):  # all of a row is taken together
             yield from (

@@ -13,6 +13,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import itertools
 import keyword
 import math
 import os
@@ -28,7 +29,16 @@ import torch
 
 from . import bare_arguments, call_sites, lessons, optimizers
 from .allowance import Allowance
-from .built import WIDTH, Arguments, annotation_text, given_back, listed, required, takes_arguments
+from .built import (
+    WIDTH,
+    Arguments,
+    annotation_text,
+    configured,
+    given_back,
+    listed,
+    required,
+    takes_arguments,
+)
 from .hints import Hints, sizes
 from .inputs import Lack, has_forward, import_in_part
 from .placeholders import name_behind
@@ -279,11 +289,12 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
     known = known_of(cls, sites)
     tried: set[str] = set()
     allowance = Allowance(LONG)
-    for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True)):
+    ways = [(width, small, known) for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True))]
+    for width, small, given in itertools.chain(ways, _as_configured(cls, known)):
         if allowance.over():
             break
         try:
-            arguments = Arguments(cls, width, small, known)
+            arguments = Arguments(cls, width, small, given)
             if not arguments.configs and repr(arguments.values) in tried:
                 continue
             tried.add(repr(arguments.values))
@@ -295,7 +306,7 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             trouble = why if "not installed" in why else trouble or why
             continue
         target = made_for(name, instance, arguments, also)
-        if isinstance(target, str) and arguments.widen(lessons.sizes_in(target)):
+        if isinstance(target, str) and (arguments.fill(target) or arguments.widen(lessons.sizes_in(target))):
             with contextlib.suppress(Exception, SystemExit), as_before():
                 target = made_for(name, arguments.build(), arguments, also)
         if isinstance(target, Target):
@@ -304,6 +315,13 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
     if ABSTRACT.search(of_calls or trouble):
         return as_derived(name, cls, also)
     return of_calls or trouble
+
+
+def _as_configured(cls: Any, known: dict[str, Any]) -> Iterator[tuple[int, bool, dict[str, Any]]]:
+    """Ways to build a class of what the project's files have for the names of its parameters, small at first."""
+    with contextlib.suppress(OSError, TypeError, ValueError):
+        if given := configured(cls):
+            yield from ((WIDTH, small, {**given, **known}) for small in (True, False))
 
 
 def as_derived(name: str, cls: Any, also: dict[str, Any] | None) -> Target | str:
@@ -339,9 +357,10 @@ def made_for_function(
 def known_of(cls: Any, sites: Sequence[call_sites.Site]) -> dict[str, Any]:
     """What the project gives a class: in the first place with whose arguments it can be built, else in all."""
     for site in sites[: call_sites.MOST_SITES]:
-        with contextlib.suppress(Exception, SystemExit), as_before():
-            Arguments(cls, WIDTH, False, site.given).build()
-            return site.given
+        for small in (True, False):  # a model of the size at which it is trained may not fit
+            with contextlib.suppress(Exception, SystemExit), as_before():
+                Arguments(cls, WIDTH, small, site.given).build()
+                return site.given
     return {key: value for site in reversed(sites) for key, value in site.given.items()}
 
 
@@ -399,6 +418,8 @@ def made_for(
             return [given_back]
         if part.word is None and parameter.name in hints.words and annotation_text(parameter) in ("", "str"):
             return [*hints.words[parameter.name]]
+        if part.word is None and parameter.name in hints.perhaps and _may_be_dict(parameter):
+            return [{}]
         said = hints.shapes.get(part.word or parameter.name, {})
         shaped = dict.fromkeys(
             sizes(dims, known, each, LENGTH, BATCH, places) for dims in said for each in free
@@ -492,8 +513,14 @@ def parts_of(
         ways = {"list": hints.each, "dict": hints.asked, "object": hints.attributes, "tuple": hints.items}
         for kind, asked in ways.items():
             if name in asked and (not text or kind in text.lower()):
-                return [Part(parameter, word, kind) for word in asked[name]]
+                words = [word for word in asked[name] if word not in hints.perhaps.get(name, ())]
+                if words:
+                    return [Part(parameter, word, kind) for word in words]
     return [Part(parameter)]
+
+
+def _may_be_dict(parameter: inspect.Parameter) -> bool:
+    return re.search(r"(?i)^$|\bdict\b|\bMapping\b", annotation_text(parameter)) is not None
 
 
 def fields_of(parameter: inspect.Parameter, function: Callable[..., Any], hints: Hints) -> list[Any]:
@@ -543,7 +570,7 @@ def candidates(
         r"^(int|float|bool)(?=\[)", lambda kind: f"{kind[0].capitalize()}Tensor", text
     )  # int["b n"]
     if text in ("int", "float", "bool"):
-        yield {"int": 2, "float": 0.5, "bool": True}[text]
+        yield from {"int": (2, 1, 4), "float": (0.5, 2.0), "bool": (True, False)}[text]
         return
     lists = re.fullmatch(
         r"(?i)(?:typing\.)?(list|sequence|iterable|tuple)\[(torch\.)?Tensor(, ?\.\.\.)?\]", text
@@ -586,7 +613,8 @@ def candidates(
     if masked:
         masks = [tensor > 0 for tensor in [*integers, *floats]]
         pairs = [torch.ones(shape) > 0 for shape in ((BATCH, 1, LENGTH, LENGTH), (LENGTH, LENGTH))]
-        yield from [*masks[:1], *pairs, *masks[1:]]
+        rows = [torch.ones(BATCH, 1, shape[-1]) > 0 for shape in [*likely][:2] if len(shape) == 3]
+        yield from [*masks[:1], *pairs, *rows, *masks[1:]]
     if not text and NUMBERS.search(name):
         yield from (2, 0.5)
     whole = bool(re.search(r"Int|Long|Bool", text) or WHOLE.search(name))
@@ -630,6 +658,7 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
         for key, value in each.items()
     }
     lengths = [LENGTH, *(v for k, v in said.items() if type(v) is int and LENGTHS.search(k) and 0 < v < 4096)]
+    lengths += dict.fromkeys(pixels(module))
     later: list[tuple[int, ...]] = []
     for layer in () if module is None else sizes_of(module):
         if isinstance(layer, (torch.nn.Linear, torch.nn.LayerNorm)):
@@ -661,6 +690,15 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
         (BATCH, LENGTH),
     )
     yield from ((BATCH, 3, 64), (BATCH, 64, 3), (BATCH, WIDTH, 4, 8, 8))
+
+
+def pixels(module: torch.nn.Module | None) -> Iterator[int]:
+    """How many pixels or patches the grids have that the module or a part of it has written down."""
+    for part in () if module is None else module.modules():
+        for value in vars(part).values():
+            if isinstance(value, tuple) and len(value) == 2 and all(type(each) is int for each in value):
+                if 16 <= value[0] * value[1] <= 4096:
+                    yield value[0] * value[1]
 
 
 def image_sizes(module: torch.nn.Module | None) -> Iterator[int]:

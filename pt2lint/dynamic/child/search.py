@@ -44,13 +44,15 @@ Picked = tuple  # the number of the value that each parameter is given
 
 
 class Progress(TorchFunctionMode):
-    """How many functions of torch a call reached."""
+    """How many functions of torch a call began and ended: one that raises counts less than one that returns."""
 
     reached = 0
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.reached += 1
-        return function(*args, **(kwargs or {}))
+        result = function(*args, **(kwargs or {}))
+        self.reached += 1
+        return result
 
 
 class Search:
