@@ -48,7 +48,7 @@ def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     def cause(finding: Finding) -> Hashable:
         if finding.code == SETTING:
             return (SETTING, finding.message)
-        if finding.code == RECURRENT and not is_ready(finding):
+        if finding.code == RECURRENT and any(fix.is_setting for fix in finding.fixes):
             return (RECURRENT, finding.severity)  # one that leaves a loop over layers to Python costs more
         origin = origin_of(finding) if finding.code in VALUES else None
         return origin if origin is not None and origin[0].endswith(NUMBERS_KEPT) else None

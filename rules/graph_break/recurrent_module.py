@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from types import MappingProxyType
 
 import libcst as cst
 
@@ -11,11 +12,12 @@ from pt2lint.rule import GraphBreak
 
 SIZES = "input_size hidden_size num_layers batch_first bidirectional dropout proj_size"
 TYPE = "call builtins.isinstance of an RNN"
+PACKING = "call torch.nn.utils.rnn."
 # What it does with the module that it does not run.
 DOES = {
     TYPE: "asks for the type of",
     "get ": "asks for a size of",
-    "call torch.nn.utils.rnn.": "packs sequences for",
+    PACKING: "packs sequences for",
     "call torch.nn.Module.": "goes over the weights of",
     "call torch.nn.utils.clip": "goes over the weights of",
 }
@@ -69,8 +71,9 @@ class RecurrentModule(GraphBreak):
     f = Tagger()
     args = (torch.ones(1, 3, 4),)
     ```
-    Or `torch._dynamo.config.allow_rnn = True`, which lets Dynamo trace the module. A recurrent layer that
-    takes most of the time anyway is best left out of the region: compile what is around it.
+    Or `torch._dynamo.config.allow_rnn = True`, which lets Dynamo trace the module; packing sequences breaks all the
+    same. A recurrent layer that takes most of the time anyway is best left out of the region: compile what is around
+    it.
 
     ## Versions
     Measured: breaks on torch 2.6 to 2.15, in default mode and with `fullgraph=True`; on 2.6 to 2.13 the
@@ -94,6 +97,15 @@ class RecurrentModule(GraphBreak):
         TYPE,
     )
     says = "{code} runs a recurrent module, which Dynamo does not trace"
+    instead = MappingProxyType(
+        {
+            PACKING: (
+                "Leave the packing and the layer that runs it out of the compiled code, in a method under "
+                "`torch.compiler.disable`, and compile what is around it; or give the layer the padded sequences, and "
+                "mask what it returns"
+            ),
+        }
+    )
     graph_breaks = ("GB0014", "GB0007", "GB0175")
 
     INVALID = (
@@ -108,6 +120,7 @@ class RecurrentModule(GraphBreak):
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
         "def f(x, m, i):\n    net.zero_grad()\n    return x + 1",
         "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
+        "def f(x, m, i):\n    return torch.nn.utils.rnn.pack_sequence([x.exp()]).data * 2",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(rnn, torch.nn.LSTM))",
     )
     VALID = (
@@ -119,6 +132,7 @@ class RecurrentModule(GraphBreak):
     )
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
+        self.packs = op.name.startswith(PACKING)  # which the setting leaves as it is
         does = next((does for start, does in DOES.items() if op.name.startswith(start)), "runs")
         self.breaks(node, op, self.says.replace("runs", does))
 
@@ -134,4 +148,7 @@ class RecurrentModule(GraphBreak):
         from pt2lint.fixes.repairs.settings import setting
         from pt2lint.fixes.rewrite import accepted
 
-        yield from accepted(setting(self.function, "allow_rnn = True", "let Dynamo trace recurrent modules."))
+        if not self.packs:
+            yield from accepted(
+                setting(self.function, "allow_rnn = True", "let Dynamo trace recurrent modules.")
+            )

@@ -1570,8 +1570,11 @@ def test_recurrent_modules_are_told_once_as_one_setting_mends_them(
 ) -> None:
     Path("a.py").write_text(HEAD + RECURRENT.replace("NAME", "A").replace("KIND", "GRU"))
     Path("b.py").write_text(HEAD + RECURRENT.replace("NAME", "B").replace("KIND", "LSTM"))
+    packs = "nn.utils.rnn.pack_sequence([self.layer(x)])[0]"  # which it does not mend
+    third = RECURRENT.replace("NAME", "C").replace("KIND", "GRU").replace("self.gru(self.layer(x))[0]", packs)
+    Path("c.py").write_text(HEAD + third)
     found = [(f["path"], f["note"]) for f in rows(capsys, ".") if f["code"] == "PTB150"]
-    assert found == [("a.py", ""), ("b.py", "one cause, told at a.py:11")]
+    assert found == [("a.py", ""), ("b.py", "one cause, told at a.py:11"), ("c.py", "")]
 
 
 MADE = """
