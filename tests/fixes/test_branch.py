@@ -180,6 +180,21 @@ def test_cond(name):
         assert (comment in after) == (comment in source)
 
 
+PAIR = "def f(x: torch.Tensor):\n    y, z = x + 1, x - 1\n    if x.sum() > 0:\n        y, z = x.sin(), x\n"
+
+
+def test_of_a_pair_what_exists_already_is_copied_alone():
+    source = HEAD + PAIR + "    return y * z\n"
+    after = prove(source, branch(source, to_cond), SIDES)
+    assert "        y, z = x.sin(), x\n        return y, z.clone()\n" in after
+
+
+def test_results_that_are_added_have_one_gradient():
+    assert isinstance(branch(HEAD + PAIR + "    return y + (x + z)\n", to_cond), Refusal)
+    without = HEAD + "@torch.no_grad()\n" + PAIR + "    return y + z\n"
+    prove(without, branch(without, to_cond), SIDES)
+
+
 HELD = """
 def f(x: torch.Tensor):
     if (  # why

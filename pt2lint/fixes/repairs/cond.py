@@ -21,7 +21,7 @@ from pt2lint.fixes.arms import (
     under_static,
 )
 from pt2lint.fixes.condition import read_condition
-from pt2lint.fixes.kinds import Kind, guess, may_be_none, names_no_device, told, words
+from pt2lint.fixes.kinds import Kind, guess, is_without_gradients, may_be_none, names_no_device, told, words
 from pt2lint.fixes.purity import draws, effect, is_view, number
 from pt2lint.fixes.rewrite import (
     Refusal,
@@ -301,6 +301,8 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     condition, arms = read_branch(function, node, kind)
     _check_sides(arms)
     outs = _results(function, arms, kind)
+    if _are_added(function, node, outs):
+        raise Refused("results that are added have one gradient, and torch.cond's own takes no tensor twice")
     operands = _operands(function, arms, outs, kind)
     values = [[one] for one in arms.values or ()] or [[], []]
     sides = [*arms.then, *values[0]], [*arms.orelse, *values[1]]
@@ -320,6 +322,25 @@ def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaire
     new = replacement(function, node, arms.taken, lines, condition.static)
     edits = (*dict.fromkeys((*condition.imports, *imports)), *rewrite(function, new))
     return _fixed(warning, edits)
+
+
+def _are_added(function: FunctionCode, node: cst.If, outs: Sequence[str]) -> bool:
+    """Whether the function adds two of the results, `y + z`: the backward pass is then given one tensor for both."""
+    owner = enclosing_function(function, node)
+    if len(outs) < 2 or owner is None or is_without_gradients(function, node):
+        return False
+    return any(
+        len({one for one in _added(part) if one in outs}) > 1
+        for part in walk(owner.body)
+        if isinstance(part, cst.BinaryOperation)
+    )
+
+
+def _added(node: cst.BaseExpression) -> list[str]:
+    """`y` and `z` of `y + (x * 2 + z)`."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return [*_added(node.left), *_added(node.right)]
+    return [node.value] if isinstance(node, cst.Name) else []
 
 
 def _check_sides(arms: Arms) -> None:
@@ -491,6 +512,11 @@ def _result(name: str, statements: Sequence[cst.CSTNode]) -> str:
     for statement in reversed(statements):
         if name in binds(statement):
             assign = statement.body[-1] if isinstance(statement, cst.SimpleStatementLine) else None
-            new = isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Call | cst.BinaryOperation)
-            return name if new else f"{name}.clone()"
+            value = assign.value if isinstance(assign, cst.Assign) else None
+            target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+            if isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
+                places = [is_name(one.value, name) for one in target.elements]
+                same = len(places) == len(value.elements) and sum(places) == 1
+                value = value.elements[places.index(True)].value if same else None
+            return name if isinstance(value, cst.Call | cst.BinaryOperation) else f"{name}.clone()"
     return f"{name}.clone()"
