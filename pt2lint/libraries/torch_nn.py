@@ -202,7 +202,7 @@ def method(name: str, call: Call) -> Value:
     if name in ("register_buffer", "register_parameter") and isinstance(me, Instance) and me.cls is not None:
         return registered("buffer" if name == "register_buffer" else "parameter", me, call)
     if name in ("parameters", "buffers"):
-        held = Seq(None, Tensor(None, call.origin("a parameter"), leaf=LEAF), "generator")
+        held = Seq(None, Tensor(None, call.origin(f"a {name.removesuffix('s')}"), leaf=LEAF), "generator")
         held.owner = me
         return held
     if name in ("named_parameters", "named_buffers"):

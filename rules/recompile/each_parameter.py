@@ -113,7 +113,7 @@ class EachParameter(CompiledCall):
                     return
             targets = {n.value for n in names(loop.target)}
             modules = targets if self.gives(loop.iter, GIVES_MODULES) else set()
-            if not modules and not self.gives_parameters(loop.iter):
+            if not (modules or self.gives_parameters(loop.iter) or self.goes_over_parameters(node, op, targets)):
                 continue
             if self.are_alike(loop):
                 continue
@@ -135,6 +135,13 @@ class EachParameter(CompiledCall):
                 costs = f"once more for other sizes{ranks}; given all in one call, they cost one graph"
                 self.say(given[0], op, "has the shape of a parameter", costs)
                 return
+
+    def goes_over_parameters(self, node: cst.Call, op: Op, targets: set[str]) -> bool:
+        """Whether a parameter is given that the loop binds: `for p in self.params`."""
+        return any(
+            is_parameter(argument.value, targets) and bool(op.detail(f"parameter {argument.key}"))
+            for argument in self.arguments(node, op)
+        )
 
     def say(self, argument: Argument, op: Op, what: str, costs: str, *fixes: Fix) -> None:
         says = f"{self.quote(argument.value)} {what}: {self.callee(op)} is compiled {costs}"

@@ -1560,6 +1560,17 @@ class Grouped(torch.optim.Optimizer):
             for params in by_device.values():
                 update_all(params, [p.grad for p in params])
 
+class Kept:
+    def __init__(self, model: torch.nn.Module):
+        self.matrices = [p for p in model.parameters() if p.ndim == 2]
+        self.tables = list(model.buffers())
+
+    def step(self):
+        for i, p in enumerate(self.matrices):
+            p.copy_(update(p, p.grad))  # PTR224
+        for table in self.tables:
+            update(table, table)
+
 def all_of(model: torch.nn.Module):
     for name, p in model.named_parameters():
         update(p.detach(), torch.zeros_like(p))  # PTR224

@@ -365,6 +365,8 @@ class CompiledCalls:
                     words |= self.advancing(at, name, value, value.cls, used)
                 if isinstance(value, Tensor) and value.ndim == 0 and value.dtype == "int" and not value.short:
                     words[f"whole {at}"] = "yes"
+                if isinstance(value, Tensor) and value.is_parameter:
+                    words[f"parameter {at}"] = "yes"
             words |= {"to": title(inner), "to at": told_place(inner.module.path, inner.node.lineno)}
         return sorts, words
 

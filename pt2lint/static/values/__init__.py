@@ -81,6 +81,11 @@ class Tensor(Value):
         return self.origin is not None and "is used as a tensor" in self.origin[2]
 
     @property
+    def is_parameter(self) -> bool:
+        """Whether it is one of the parameters of a module, themselves."""
+        return self.leaf == LEAF and self.origin is not None and self.origin[2] == "a parameter"
+
+    @property
     def is_fraction(self) -> bool:
         """Whether it is a number with a point, of no dimensions, that was there before: Dynamo does not know which."""
         return self.dtype == "float" and self.ndim == 0 and self.leaf == LEAF
