@@ -49,10 +49,10 @@ SAME = frozenset(
     "abs neg relu gelu silu sigmoid tanh exp log sqrt rsqrt sin cos clamp clone detach to float double half bfloat16 "
     "long int bool contiguous softmax log_softmax cumsum cumprod sort argsort transpose permute masked_fill type_as "
     "type floor ceil round isnan isinf isfinite logical_not dropout layer_norm normalize flip roll zeros_like "
-    "ones_like rand_like randn_like full_like empty_like eq ne lt le gt ge add sub mul div pow fmod remainder square "
-    "repeat expand_as view_as cpu cuda t tril triu conj conj_physical resolve_conj "
+    "ones_like rand_like randn_like full_like empty_like square cpu cuda t tril triu conj conj_physical resolve_conj "
     "fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftshift ifftshift".split()
 )
+BROADCASTING = frozenset("eq ne lt le gt ge add sub mul div pow fmod remainder".split())
 WHY_GAPS = "Dynamo takes no `out=` that lies in memory with gaps"
 WITHOUT_GAPS = "Assign what it returns instead: `rows[:, 0] = torch.add(x, y)`"
 FILLED = "`torch.empty(size).fill_(value)` takes a tensor: give it the dtype and the device of the value"
@@ -196,7 +196,7 @@ def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver
     if last == "einsum" and args and isinstance(args[0], Py) and isinstance(args[0].const, str):
         named = args[0].const.partition("->")
         return len(named[2].replace(" ", "")) if named[1] and "." not in named[2] else None
-    if last in ("view", "reshape", "expand", "permute", "new_zeros", "new_ones", "new_empty"):
+    if last in ("view", "reshape", "expand", "repeat", "permute", "new_zeros", "new_ones", "new_empty"):
         size = kwargs.get("shape") or kwargs.get("size") or kwargs.get("dims")
         count = _count(args if receiver is not None else args[1:], size)
         if count is not None or last != "permute":
@@ -211,6 +211,9 @@ def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver
         return _count(sizes[:1], kwargs.get("size"))
     base = receiver if receiver is not None else (args[0] if args else None)
     rest = args if receiver is not None else args[1:]
+    if last in JOINING and isinstance(base, Seq) and isinstance(base.elem, Tensor):
+        each = base.elem.ndim
+        return each if each is None else each + (last == "stack")
     if not isinstance(base, Tensor):
         return None
     if last in REDUCE:
@@ -227,6 +230,11 @@ def result_ndim(last: str, args: list[Value], kwargs: dict[str, Value], receiver
         return base.ndim - 1
     if last == "flatten" and not rest and not kwargs:
         return 1
+    if last in ("expand_as", "view_as"):
+        return rest[0].ndim if rest and isinstance(rest[0], Tensor) else None
+    if last in BROADCASTING:
+        counts = [t.ndim for t in (base, *rest) if isinstance(t, Tensor)]
+        return None if None in counts else max(n for n in counts if n is not None)
     if base.ndim is None:
         return None
     if last == "unsqueeze":

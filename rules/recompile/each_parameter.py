@@ -113,7 +113,9 @@ class EachParameter(CompiledCall):
                     return
             targets = {n.value for n in names(loop.target)}
             modules = targets if self.gives(loop.iter, GIVES_MODULES) else set()
-            if not (modules or self.gives_parameters(loop.iter) or self.goes_over_parameters(node, op, targets)):
+            if not (
+                modules or self.gives_parameters(loop.iter) or self.goes_over_parameters(node, op, targets)
+            ):
                 continue
             if self.are_alike(loop):
                 continue

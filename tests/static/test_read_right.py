@@ -53,6 +53,37 @@ def plain(x, y):
 def step(x: torch.Tensor, y: torch.Tensor, name: str):
     return TERMS[name](x, y)
 """,
+    "how many dimensions what is picked, joined or repeated has": """
+@torch.compile
+def picked(b: torch.Tensor, s: torch.Tensor):
+    order = s.view(-1).argsort()
+    order = order[order > 0]  # PTB120
+    return b[order[0]]  # PTB106
+
+@torch.compile
+def joined(b: torch.Tensor, s: torch.Tensor):
+    rows = []
+    for _ in range(3):
+        rows.append(s.view(-1))
+    return b[torch.cat(rows).argsort()[0]]  # PTB106
+
+@torch.compile
+def stacked(b: torch.Tensor, s: torch.Tensor):
+    order = s.view(-1).argsort()
+    order = torch.stack([order, order])
+    return b[order[0]] + b[order[0, 0]]  # PTB106
+
+@torch.compile
+def rows(b: torch.Tensor, s: torch.Tensor):
+    order = s.view(-1).argsort()
+    return b[order[order.view(1, -1)][0]]
+
+@torch.compile
+def repeated(b: torch.Tensor, s: torch.Tensor):
+    order = torch.arange(6)
+    tables = order.repeat(2, 1), order.view_as(s), order.add(s), order.add(s.view(2, -1))
+    return [b[table[0]] for table in tables]
+""",
     "members of enumerations": """
 class Reduce(enum.Enum):
     SUM = enum.auto()

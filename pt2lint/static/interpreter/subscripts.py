@@ -168,7 +168,7 @@ class Subscripts:
             else [index]
         )
         self.check_sizes(node.slice, env, frame)
-        ndim = owner.ndim
+        ndim, picking = owner.ndim, 0
         for at, part in enumerate(parts):
             mask = tensor_of(part)
             if (
@@ -183,7 +183,8 @@ class Subscripts:
                 if isinstance(part, Py):
                     ndim += {"int": -1, "none": 1, "slice": 0, "ellipsis": 0, "bool": 1}.get(part.type, -99)
                 else:
-                    ndim = ndim - 1 if mask is not None and mask.ndim == 0 else -99
+                    picking += mask is None or mask.ndim != 0
+                    ndim += _dimensions_added(mask) if picking < 2 else -99
             if mask is not None and mask.dtype == "byte" and mask.ndim != 0 and not mask.array:
                 if isinstance(node.ctx, ast.Load) and self.at.notebook.listens("index bytes", frame):
                     self.at.notebook.note(node, "index bytes", frame, about=mask)
@@ -209,6 +210,16 @@ class Subscripts:
             and index.dtype != "bool"
             and (not index.leaf or index.is_short)
         )
+
+
+def _dimensions_added(index: Tensor | None) -> int:
+    """How many dimensions more the result has by one index, the only one with dimensions: a mask has one in the place
+    of all its own. -99 where that is not known."""
+    if index is None or index.ndim is None:
+        return -99
+    if index.dtype in ("bool", "byte"):
+        return 1 - index.ndim
+    return index.ndim - 1 if index.ndim == 0 or index.dtype == "int" else -99
 
 
 def _place(node: ast.Subscript, at: int, parts: Sequence[Value]) -> ast.expr:
