@@ -70,9 +70,10 @@ class GrowingList(Rule):
     ## Versions
     Measured over 11 calls: 8 recompilations, and then eager, on torch 2.6, 2.9, 2.13 and 2.15, for a list
     in a module, in any other object and for a global one, and for a `deque`, also one with a `maxlen` of 8 or more,
-    and for one of a class that its objects fill (`self.seen`); on 2.13 and 2.15 for `Net.seen`, by the class's name;
-    on 2.13 for a list under a key of a dictionary that they hold, and where `+=` makes it longer, and for a
-    buffer, also with `dynamic=True` (2 for a plain attribute that holds a tensor).
+    for one of a class that its objects fill (`self.seen`), and for one that `setdefault` puts into a dictionary; on
+    2.13 and 2.15 for `Net.seen`, by the class's name; on 2.13 for a list under a key of a dictionary that they hold,
+    and where `+=` makes it longer, and for a buffer, also with `dynamic=True` (2 for a plain attribute that holds a
+    tensor).
     """
 
     code = "PTR204"

@@ -1939,6 +1939,7 @@ class Renamed(torch.nn.Module):
         self.short = []
         self.tables = {"a": [], "b": 0}
         self.emptied = {"a": []}
+        self.put, self.set = {}, {}
 
     def forward(self, x):
         kept = getattr(self, KEPT)
@@ -1952,6 +1953,9 @@ class Renamed(torch.nn.Module):
         self.tables["a"].append(x)  # PTR204
         self.tables["b"] += 1  # PTR218
         self.emptied["a"].append(x)
+        self.put.setdefault("a", []).append(x)  # PTR204
+        self.set.setdefault("a", []).append(x)
+        self.set["a"] = []
         SHORT["one"].append(x)  # PTR204
         SHORT["none"].append(x)
         return x * 2

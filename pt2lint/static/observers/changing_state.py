@@ -269,7 +269,19 @@ class ChangingState:
         if is_name(callee, "next") and len(node.args) == 1:
             self.counted_on(node, node.args[0], env, frame)
         if isinstance(callee, ast.Attribute) and callee.attr in self.at.models.last_words("grows"):
-            self.grown(node, self.stands_for(callee.value, env, frame), env, frame)
+            if (item := self.list_put(callee.value)) is not None:
+                self.grown(node, item, env, frame, put=True)
+            else:
+                self.grown(node, self.stands_for(callee.value, env, frame), env, frame)
+
+    def list_put(self, place: ast.expr) -> ast.Subscript | None:
+        """`self.seen[key]` of `self.seen.setdefault(key, [])`"""
+        puts = self.at.models.last_words("puts where there is none")
+        if not isinstance(place, ast.Call) or last_word(place.func) not in puts or len(place.args) != 2:
+            return None
+        if not isinstance(place.func, ast.Attribute) or not isinstance(place.args[1], ast.List):
+            return None
+        return ast.copy_location(ast.Subscript(place.func.value, place.args[0], ast.Load()), place)
 
     def counted_on(self, node: ast.Call, place: ast.expr, env: Env, frame: Frame) -> None:
         """`next(STEPS)` of `STEPS = itertools.count()`, a global or of an object that outlives the call."""
@@ -306,9 +318,10 @@ class ChangingState:
                 return ast.Attribute(given.args[0], name.const, ast.Load())
         return given if isinstance(given, ast.Attribute) else place
 
-    def grown(self, node: ast.expr, place: ast.expr, env: Env, frame: Frame) -> None:
-        """Compiled code makes a list longer that nothing in sight makes shorter. Measured: in a `backward` written by
-        hand, and in what a tensor's hook or a checkpoint runs, that compiles nothing anew."""
+    def grown(self, node: ast.expr, place: ast.expr, env: Env, frame: Frame, put: bool = False) -> None:
+        """Compiled code makes a list longer that nothing in sight makes shorter; `put`: one that it puts into a
+        dictionary itself. Measured: in a `backward` written by hand, and in what a tensor's hook or a checkpoint runs,
+        that compiles nothing anew."""
         if frame.within is not None or frame.in_backward():
             return
         shrinks, target = self.at.models.last_words("shrinks"), place
@@ -323,7 +336,7 @@ class ChangingState:
                 self.gone_over(node, place, frame)
             if not self.at.notebook.listens("grow global", frame):
                 return
-            if _is_list(made[0], module.tree, key) and stays_long(
+            if _is_list(made[0], module.tree, key, put) and stays_long(
                 [module.tree], place, self.running(), shrinks
             ):
                 self.at.notebook.note(node, "grow global", frame)
@@ -352,7 +365,7 @@ class ChangingState:
                 self.gone_over(node, place, frame)
             if not self.at.notebook.listens("grow attribute", frame):
                 return
-            if not all(_is_list(value, cls.module.tree, key) for value in known):
+            if not all(_is_list(value, cls.module.tree, key, put) for value in known):
                 return
             trees = {id(m): m.tree for m in [frame.module, *(c.module for c in order)]}
             if stays_long(trees.values(), place, self.running(), shrinks):
@@ -483,9 +496,12 @@ def _is_attribute(node: ast.expr, place: ast.Attribute) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == place.attr and is_name(node.value, "self")
 
 
-def _is_list(value: ast.expr, tree: ast.Module, key: ast.expr | None = None) -> bool:
+def _is_list(value: ast.expr, tree: ast.Module, key: ast.expr | None = None, put: bool = False) -> bool:
     """Whether a list or a deque is made there, which nothing but memory bounds, or a length that Dynamo's limit comes
-    before; or a dictionary that holds one under the key."""
+    before; or a dictionary that holds one under the key, or any into which one is put."""
+    if put:
+        made = isinstance(value, ast.Call) and last_word(value.func)
+        return isinstance(value, ast.Dict) or made in ("dict", "defaultdict", "OrderedDict")
     if key is not None:
         if isinstance(value, ast.Dict) and isinstance(key, ast.Constant):
             held = {

@@ -116,6 +116,8 @@ class KeptState:
             return
         if len(node.args) != 2 or isinstance(node.args[0], ast.Constant):
             return  # under one key: filled once
+        if isinstance(node.args[1], ast.List) and not node.args[1].elts:
+            return  # which is there to be added to
         if self.at.models.plays(func.name, "puts where there is none"):
             if self.at.notebook.listens("fill cache", frame) and self.outlives(
                 callee.value, None, env, frame
