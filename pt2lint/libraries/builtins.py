@@ -549,6 +549,10 @@ def sequence_method(method: str, owner: Seq, first: Value, call: Call) -> Value:
             call.note("test tensor", asked)  # each is compared with it
     if method in ("index", "count", "numel"):
         return INT
+    if owner.type in MODULES and method == "children":
+        return Seq(None, owner.elem, "generator")
+    if owner.type in MODULES and method == "named_children":
+        return Seq(None, Seq([STR, owner.elem], None, "tuple"), "generator")
     if owner.type in MODULES and method in NAMING:
         return Seq(
             None,

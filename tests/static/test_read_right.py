@@ -84,6 +84,32 @@ def repeated(b: torch.Tensor, s: torch.Tensor):
     tables = order.repeat(2, 1), order.view_as(s), order.add(s), order.add(s.view(2, -1))
     return [b[table[0]] for table in tables]
 """,
+    "modules that a list gives one by one": """
+class Block(nn.Module):
+    def forward(self, x, keep=None):
+        if keep is not None:
+            keep(x)
+        return x * 2
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
+        self.stack = nn.Sequential(Block(), Block())
+
+    def forward(self, x: torch.Tensor):
+        for name, block in self.blocks.named_children():
+            x = block(x, self.keep)
+        for block in self.stack.children():
+            x = block(x, self.show)
+        return x
+
+    def keep(self, x):
+        print(x.shape)  # PTB101
+
+    def show(self, x):
+        print(x.shape)  # PTB101
+""",
     "members of enumerations": """
 class Reduce(enum.Enum):
     SUM = enum.auto()
