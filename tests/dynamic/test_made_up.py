@@ -8,6 +8,7 @@ import signal
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -1249,7 +1250,7 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
 
 def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     """Another dtype; another height and width than those of what it is put together with; rows of a size; one row;
-    another length of what is added; a part of the width that several have beside one another."""
+    another length of what is added; sizes that are asserted; a part of the width that several have."""
     import torch
 
     from pt2lint.dynamic.child.made_up import Target, made_for_class
@@ -1300,11 +1301,66 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
             assert x.shape[1] == 5
             return self.norm(torch.cat([x, x, x, x], -1))  # type: ignore[no-any-return]
 
-    for cls in (Embeds, Up, Rows, Series, Merged, One):
+    class Heads(torch.nn.Module):
+        def forward(self, qkv: torch.Tensor) -> torch.Tensor:
+            batch, width, length = qkv.shape
+            assert width % (3 * 7) == 0, "no such width"
+            return qkv.reshape(batch * 7, -1, length)
+
+    class Sized(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.size, self.layer = (24, 48), torch.nn.Conv2d(3, 4, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            _, _, height, width = x.shape
+            assert height == self.size[0] and width == self.size[1]  # noqa: PT018 -- as people write it
+            return self.layer(x)  # type: ignore[no-any-return]
+
+    for cls in (Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
     assert isinstance(made, Target)
     assert made.calls[0][0][0].shape[0] == 1
+
+
+def test_the_sizes_that_an_assertion_compares() -> None:
+    from pt2lint.dynamic.child.asserted import sizes_asserted
+
+    called: list[int] = []
+
+    def calls() -> int:
+        called.append(1)
+        return 3
+
+    def fails(rows: list[int], shape: tuple[int, ...], heads: int) -> Iterator[str]:
+        for number in range(5):
+            try:
+                if number == 0:
+                    assert len(rows) == 3
+                elif number == 1:
+                    assert (shape[0], shape[-1] % heads) == (2, 0)
+                elif number == 2:
+                    assert (  # noqa: PT018 -- as people write it
+                        shape[0] == 4  # in several lines
+                        and shape[-1] % heads == 0
+                    )
+                elif number == 3:
+                    assert len(called) + calls() == 7  # computing it again would do more
+                else:
+                    assert rows == [1, 2]
+            except AssertionError as error:
+                yield sizes_asserted(error)
+
+    assert [*fails([1], (2, 5), 4)] == [
+        "1 == 3 is asserted",
+        "1 == 0 is asserted",
+        "2 == 4 and 5 == 8 is asserted",
+        "",
+        "",
+    ]
+    assert called == [1]
+    assert sizes_asserted(ValueError("no assertion")) == ""
 
 
 def test_an_error_that_is_cut_off_asks_for_nothing() -> None:

@@ -23,6 +23,7 @@ _SIZES = [
         r"running_mean should contain (?P<had>\d+) elements not (?P<wanted>\d+)",
     )
 ]
+_ASSERTED = re.compile(r" where ((?:\d+ == \d+(?: and )?)+) is asserted$")  # as asserted.py says it
 _ADDED = re.compile(
     r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)\]"
 )
@@ -61,6 +62,8 @@ def sizes_in(error: str) -> tuple[int, int] | None:
         place = len(found[3].split(",")) + int(found[2])
         wanted = found[4].split(",")
         return int(found[1]), int(wanted[place] if place < len(wanted) else found[1])
+    if pairs := _asserted(error):
+        return pairs[0]
     found = next(filter(None, (pattern.search(error) for pattern in _SIZES)), None)
     return (int(found["had"]), int(found["wanted"])) if found else None
 
@@ -78,6 +81,10 @@ def mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
 
 def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
     found = sizes_in(error)
+    if pairs := _asserted(error):
+        yield from _with_either(shape, pairs)
+        yield from _with_either(shape, [(b, a) for a, b in pairs])
+        return
     if one := _ONE_ROW.search(error):
         had = int(one[1] or one[2])
         yield from ((*shape[:n], 1, *shape[n + 1 :]) for n, size in enumerate(shape[:2]) if size == had)
@@ -120,6 +127,28 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
             yield (shape[0], row, *shape[2:])
     elif _RANK.search(error):
         yield from _of_other_rank(shape)
+
+
+def _asserted(error: str) -> list[tuple[int, int]]:
+    """The pairs of sizes of which an assertion says that they are one, though they are not."""
+    found = _ASSERTED.search(error)
+    return [(int(a), int(b)) for a, b in re.findall(r"(\d+) == (\d+)", found[1])] if found else []
+
+
+def _with_either(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
+    """Shapes in which the first size of each pair, where there is one, is the second; or in one place that of one."""
+    changed = dict(enumerate(shape))
+    left = [*range(len(shape))]
+    for had, wanted in pairs:
+        place = next((each for each in left if shape[each] == had), None)
+        if place is not None:
+            changed[place] = wanted
+            left.remove(place)
+    yield tuple(changed.values())
+    for had, wanted in pairs:
+        for place in reversed(range(len(shape))):
+            if shape[place] == had:
+                yield (*shape[:place], wanted, *shape[place + 1 :])
 
 
 def _of_other_rank(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -24,6 +24,7 @@ from torch.overrides import TorchFunctionMode
 
 from . import lessons
 from .allowance import WAITING, Allowance
+from .asserted import sizes_asserted
 from .probes import as_before
 from .targets import cloned, mapped
 
@@ -33,7 +34,7 @@ IDLE = 6.0  # that a copy may wait for something without working
 FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
 LESSONS = 6  # times that shapes are taken of errors, as long as that leads further
-LACKING = " where "  # before what an error about None is about
+LACKING = " where "  # before what an error is about that does not say so itself
 NEAREST = 6  # calls of whose errors they are taken
 # What fake tensors say where code asks for what they have not: values.
 _NEEDS_DATA = re.compile(
@@ -264,8 +265,10 @@ class Search:
 
 
 def _lacking(error: BaseException) -> str:
-    """Of an error about None, or an assertion without words, which argument was None in the line of the outermost call
-    that had such a one."""
+    """Of an assertion about sizes which these are; of an error about None, or an assertion without words, which
+    argument was None in the line of the outermost call that had such a one."""
+    if sizes := sizes_asserted(error):
+        return f"{LACKING}{sizes}"
     if "NoneType" not in str(error) and (str(error) or not isinstance(error, AssertionError)):
         return ""
     for frame, line in traceback.walk_tb(error.__traceback__):

@@ -1,0 +1,73 @@
+"""The sizes that a failed assertion compares: `assert length == height * width` says which length is wanted."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import traceback
+import types
+from collections.abc import Iterator
+from typing import Any
+
+# What is computed again computes no more than numbers: methods of tensors that say sizes, `len` and `int`.
+_SIZES = ("size", "dim", "numel", "len", "int")
+_PLAIN = (
+    ast.expr_context, ast.operator, ast.unaryop, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant,
+    ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Call,
+)  # fmt: skip
+
+
+def sizes_asserted(error: BaseException) -> str:
+    """The numbers of the comparisons that failed, `32 == 24 and 32 == 48 is asserted`; of `width % heads == 0` the
+    width and the next one that fits. "" where others are compared, or the code is not to be read."""
+    if not isinstance(error, AssertionError):
+        return ""
+    calls = [*traceback.walk_tb(error.__traceback__)]
+    pairs = [pair for call in calls[-1:] for node in _comparisons(*call) for pair in _pairs(node, call[0])]
+    return " and ".join(f"{a} == {b}" for a, b in pairs) + " is asserted" if pairs else ""
+
+
+def _pairs(node: ast.Compare, frame: types.FrameType) -> Iterator[tuple[int, int]]:
+    """The numbers that a comparison finds to differ; of two tuples each."""
+    (one, other), names = (node.left, node.comparators[0]), {**frame.f_globals, **frame.f_locals}
+    if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod) and ast.unparse(other) == "0":
+        number, by = _number(one.left, names), _number(one.right, names)
+        if number is not None and by and number % by:
+            yield number, number + by - number % by
+        return
+    for a, b in zip(getattr(one, "elts", [one]), getattr(other, "elts", [other])):  # noqa: B905 -- Python 3.9
+        had, wanted = _number(a, names), _number(b, names)
+        if had is not None and wanted is not None and had != wanted:
+            yield had, wanted
+
+
+def _comparisons(frame: types.FrameType, line: int) -> Iterator[ast.Compare]:
+    """What the assertion in this line of a function compares, in order, each with one other value."""
+    code = frame.f_code
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, TypeError, SyntaxError):
+        return
+    within = line - code.co_firstlineno + 1
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and node.lineno <= within <= (node.end_lineno or node.lineno):
+            values = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+            alone = (each for each in values if isinstance(each, ast.Compare) and len(each.ops) == 1)
+            yield from (each for each in alone if isinstance(each.ops[0], ast.Eq))
+
+
+def _number(node: ast.expr, names: dict[str, Any]) -> int | None:
+    """The whole number that an expression gives; None for others, and where computing it might do more."""
+    for each in ast.walk(node):
+        if not isinstance(each, _PLAIN):
+            return None
+        if isinstance(each, ast.Call):
+            called = each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
+            if called not in _SIZES:
+                return None
+    try:
+        value = eval(compile(ast.Expression(node), "<assertion>", "eval"), names)
+    except Exception:
+        return None
+    return value if type(value) is int else None
