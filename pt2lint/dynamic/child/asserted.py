@@ -7,7 +7,7 @@ import inspect
 import textwrap
 import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 # What is computed again computes no more than numbers: methods of tensors that say sizes, `len` and `int`.
@@ -18,14 +18,18 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def sizes_asserted(error: BaseException) -> str:
-    """The numbers of the comparisons that failed, `32 == 24 and 32 == 48 is asserted`; of `width % heads == 0` the
-    width and the next one that fits. "" where others are compared, or the code is not to be read."""
+def sizes_asserted(error: BaseException) -> list[tuple[int, int]]:
+    """The numbers of each comparison that failed, (32, 24) of `height == self.size`; of `width % heads == 0` the width
+    and the next one that fits. Empty where others are compared, or the code is not to be read."""
     if not isinstance(error, AssertionError):
-        return ""
+        return []
     calls = [*traceback.walk_tb(error.__traceback__)]
-    pairs = [pair for call in calls[-1:] for node in _comparisons(*call) for pair in _pairs(node, call[0])]
-    return " and ".join(f"{a} == {b}" for a, b in pairs) + " is asserted" if pairs else ""
+    return [pair for call in calls[-1:] for node in _comparisons(*call) for pair in _pairs(node, call[0])]
+
+
+def told(pairs: Sequence[tuple[int, int]]) -> str:
+    """`32 == 24 and 32 == 48 is asserted`"""
+    return " and ".join(f"{a} == {b}" for a, b in pairs) + " is asserted"
 
 
 def _pairs(node: ast.Compare, frame: types.FrameType) -> Iterator[tuple[int, int]]:

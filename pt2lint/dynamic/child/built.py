@@ -24,6 +24,7 @@ from typing import Any
 import torch
 
 from .allowance import Allowance
+from .asserted import sizes_asserted
 from .placeholders import name_behind
 
 WIDTH = 8
@@ -244,9 +245,9 @@ class Arguments:
 
     def _others(self, error: BaseException) -> Iterator[tuple[str, Any]]:
         """Other values for a parameter, for an error in building: a word or a number where the error names it (`mode
-        should be 'sum' or 'mean'`), a class where it makes a module, something with attributes where these are asked
-        of a number or of None, a number in place of None, more elements, one flag the other way round (`flash=True`
-        wants a package), and None where that is asked for."""
+        should be 'sum' or 'mean'`), one that is asserted, a number in place of None, a class where it makes a module,
+        something with attributes where these are asked of a number or of None, more elements, one flag the other way
+        round (`flash=True` wants a package), and None where that is asked for."""
         text = str(error)
         parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
         absent = [p.name for p in parameters if p.default is None and p.name not in self.values]
@@ -256,6 +257,9 @@ class Arguments:
         yield from ((name, word) for name in named for word in words)
         numbers = [name for name, given in self.values.items() if type(given) is int]
         yield from ((name, number) for name in numbers if name in named for number in NUMBERS)
+        for pair in sizes_asserted(error):
+            for had, other in (pair, pair[::-1]):
+                yield from ((name, other) for name in numbers if self.values[name] == had)
         if "NoneType" in text:
             yield from self._numbers_for_none([p for p in parameters if p.name in absent])
         if "not callable" in text:

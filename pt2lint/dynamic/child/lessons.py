@@ -23,7 +23,7 @@ _SIZES = [
         r"running_mean should contain (?P<had>\d+) elements not (?P<wanted>\d+)",
     )
 ]
-_ASSERTED = re.compile(r" where ((?:\d+ == \d+(?: and )?)+) is asserted$")  # as asserted.py says it
+_ASSERTED = re.compile(r" where ((?:\d+ == \d+(?: and )?)+) is asserted$")  # as asserted.told says it
 _ADDED = re.compile(
     r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)\]"
 )

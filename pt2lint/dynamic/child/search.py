@@ -22,9 +22,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
-from . import lessons
+from . import asserted, lessons
 from .allowance import WAITING, Allowance
-from .asserted import sizes_asserted
 from .probes import as_before
 from .targets import cloned, mapped
 
@@ -267,8 +266,8 @@ class Search:
 def _lacking(error: BaseException) -> str:
     """Of an assertion about sizes which these are; of an error about None, or an assertion without words, which
     argument was None in the line of the outermost call that had such a one."""
-    if sizes := sizes_asserted(error):
-        return f"{LACKING}{sizes}"
+    if sizes := asserted.sizes_asserted(error):
+        return f"{LACKING}{asserted.told(sizes)}"
     if "NoneType" not in str(error) and (str(error) or not isinstance(error, AssertionError)):
         return ""
     for frame, line in traceback.walk_tb(error.__traceback__):
