@@ -80,7 +80,17 @@ def _steered_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Findin
     file makes places, too."""
     steer = [f for f in findings if f.code in (*VALUES, *ROWS) and not is_ready(f)]
     for several in _below(f for f in steer if _is_told(f) or f.note.startswith(UNDER)):
-        yield from _all_told([f for f in several if _is_told(f)] if len(several) >= MANY else ())
+        told = [f for f in several if _is_told(f)]
+        causes = {_cause(f) for f in told} - {None}
+        places = [
+            f for f in several if _is_told(f) or _cause(f) not in causes
+        ]  # one mask is one, however often used
+        yield from _all_told(told if len(places) >= MANY else ())
+
+
+def _cause(finding: Finding) -> tuple[str, str] | None:
+    """The file, and what is said of the value that a break is about: a mask that picks rows of several tensors."""
+    return (finding.path, finding.price.cause) if finding.price is not None and finding.price.cause else None
 
 
 def _left_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:

@@ -1323,12 +1323,27 @@ def f{i}(x: torch.Tensor):
 """
 
 
-@pytest.mark.parametrize(("places", "told"), [(9, 9), (10, 1)])
+# One mask is one place, however often it picks rows.
+AGAIN = """
+def f{i}(x: torch.Tensor):
+    return x * (x > {i}).nonzero().sum() * (x > {i}).nonzero().max()
+"""
+
+
+@pytest.mark.parametrize(
+    ("steers", "places", "told"),
+    [
+        (STEERS, 9, 9),
+        (STEERS, 10, 1),
+        (AGAIN, 6, 6),
+        (AGAIN, 10, 1),
+    ],
+)
 def test_what_steers_one_root_all_over_is_told_once(
-    capsys: pytest.CaptureFixture[str], places: int, told: int
+    capsys: pytest.CaptureFixture[str], steers: str, places: int, told: int
 ) -> None:
     calls = "".join(f"        x = f{i}(x)\n" for i in range(places))
-    functions = "".join(STEERS.format(i=i) for i in range(places))
+    functions = "".join(steers.format(i=i) for i in range(places))
     model = f"\nclass M(nn.Module):\n    def forward(self, x: torch.Tensor):\n{calls}        return x\n"
     Path("m.py").write_text(HEAD + functions + model)
     found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
