@@ -36,14 +36,13 @@ def _pairs(node: ast.Compare, frame: types.FrameType) -> Iterator[tuple[int, int
     """The numbers that a comparison finds to differ; of two tuples each."""
     (one, other), names = (node.left, node.comparators[0]), {**frame.f_globals, **frame.f_locals}
     if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod) and ast.unparse(other) == "0":
-        number, by = _number(one.left, names), _number(one.right, names)
-        if number is not None and by and number % by:
-            yield number, number + by - number % by
+        for number, by in zip(_numbers(one.left, names), _numbers(one.right, names)):  # noqa: B905
+            if by and number % by:
+                yield number, number + by - number % by
         return
-    for a, b in zip(getattr(one, "elts", [one]), getattr(other, "elts", [other])):  # noqa: B905 -- Python 3.9
-        had, wanted = _number(a, names), _number(b, names)
-        if had is not None and wanted is not None and had != wanted:
-            yield had, wanted
+    had, wanted = _numbers(one, names), _numbers(other, names)
+    if len(had) == len(wanted):
+        yield from (pair for pair in zip(had, wanted) if pair[0] != pair[1])  # noqa: B905 -- Python 3.9
 
 
 def _comparisons(frame: types.FrameType, line: int) -> Iterator[ast.Compare]:
@@ -61,17 +60,19 @@ def _comparisons(frame: types.FrameType, line: int) -> Iterator[ast.Compare]:
             yield from (each for each in alone if isinstance(each.ops[0], ast.Eq))
 
 
-def _number(node: ast.expr, names: dict[str, Any]) -> int | None:
-    """The whole number that an expression gives; None for others, and where computing it might do more."""
+def _numbers(node: ast.expr, names: dict[str, Any]) -> tuple[int, ...]:
+    """The whole number, or the several ones of a shape, that an expression gives; none of others, and where computing
+    it might do more."""
     for each in ast.walk(node):
         if not isinstance(each, _PLAIN):
-            return None
+            return ()
         if isinstance(each, ast.Call):
             called = each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
             if called not in _SIZES:
-                return None
+                return ()
     try:
         value = eval(compile(ast.Expression(node), "<assertion>", "eval"), names)
     except Exception:
-        return None
-    return value if type(value) is int else None
+        return ()
+    several = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    return several if all(type(each) is int for each in several) else ()

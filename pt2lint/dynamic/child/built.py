@@ -39,6 +39,8 @@ MOST_BYTES_IN_ALL = 5_000_000
 MOST_FOLDERS = 1000
 SECONDS = 3.0
 SKIPPED = "__pycache__ build data dataset datasets dist node_modules site-packages venv wandb".split()
+IMAGES = re.compile(r"(image|img)_?size|resolution")
+EDGE = 56  # of an image where one of 32 does not do
 # Values of required constructor arguments by name; the first pattern that fits.
 NAMED: list[tuple[str, Any]] = [
     (r"head_dim|dim_head|head_size|d_head", 4),
@@ -55,7 +57,7 @@ NAMED: list[tuple[str, Any]] = [
     (r"(kernel)", 3),
     (r"(stride|groups|dilation|multiple|divisor)", 1),
     (r"(padding|seed)", 0),
-    (r"(image|img)_?size|resolution", 32),
+    (IMAGES.pattern, 32),
     (r"patch", 8),
     (r"(in_channels|channels_in|in_ch)", 3),
     (r"^(?!n_|num|dim)(\w+_)?act(ivation)?(_?(fn|func|function|type))?$", "relu"),
@@ -295,12 +297,21 @@ class Arguments:
         numbers = [(each.name, lacked(each, self.width)) for each in absent]
         yield from (each for each in numbers if each[1] is not None)
         for name, given in self.values.items():
-            if dataclasses.is_dataclass(given) and not isinstance(given, type):
-                fields = inspect.signature(type(given)).parameters.values()
-                none = {p.name: lacked(p, self.width) for p in fields if getattr(given, p.name, p) is None}
-                fit = {key: value for key, value in none.items() if value is not None}
-                if fit:
-                    yield name, dataclasses.replace(given, **fit)
+            filled = self._filled(given)
+            if filled is not given:
+                yield name, filled
+
+    def _filled(self, given: Any) -> Any:
+        """A dataclass with numbers for fields that are None and may be one, also in those that it holds."""
+        if not dataclasses.is_dataclass(given) or isinstance(given, type):
+            return given
+        changes: dict[str, Any] = {}
+        for field in inspect.signature(type(given)).parameters.values():
+            value = getattr(given, field.name, field)
+            other = lacked(field, self.width) if value is None else self._filled(value)
+            if other is not value:
+                changes[field.name] = other
+        return dataclasses.replace(given, **changes) if changes else given
 
     def fill(self, trouble: str) -> bool:
         """Give a number for what is None by default where a call lacks it. Whether there is such an argument."""
@@ -631,6 +642,15 @@ def _configuration_for(cls: Any, name: str) -> Any:
             if read <= has:
                 return each
     return None
+
+
+def of_other_resolution(cls: Any) -> dict[str, Any]:
+    """Sizes of images that windows of 7 and of 8 divide, for the parameters that want some."""
+    cls = takes_arguments(cls)
+    names = [each.name for each in required(inspect.signature(cls)) if IMAGES.search(each.name)]
+    uses = _uses(cls) if names else {}
+    pairs = {name for name in names if isinstance(uses.get(name), int)}
+    return {name: (EDGE, EDGE) if name in pairs else EDGE for name in names}
 
 
 def configured(cls: Any) -> dict[str, Any]:

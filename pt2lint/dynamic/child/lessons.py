@@ -76,7 +76,7 @@ def distance(error: str) -> int:
 
 def mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
     """Shapes in place of one with which an error came, the likeliest first."""
-    yield from (each for each in _mended(shape, error) if math.prod(each) <= MOST)
+    yield from (each for each in _mended(shape, error) if each != shape and math.prod(each) <= MOST)
 
 
 def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
@@ -136,7 +136,8 @@ def _asserted(error: str) -> list[tuple[int, int]]:
 
 
 def _with_either(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
-    """Shapes in which the first size of each pair, where there is one, is the second; or in one place that of one."""
+    """Shapes in which the first size of a pair is the second: for each pair in one place, or in all of them, or in the
+    last one that has it."""
     changed = dict(enumerate(shape))
     left = [*range(len(shape))]
     for had, wanted in pairs:
@@ -146,6 +147,7 @@ def _with_either(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> Iterat
             left.remove(place)
     yield tuple(changed.values())
     for had, wanted in pairs:
+        yield tuple(wanted if size == had else size for size in shape)
         for place in reversed(range(len(shape))):
             if shape[place] == had:
                 yield (*shape[:place], wanted, *shape[place + 1 :])

@@ -36,6 +36,7 @@ from .built import (
     configured,
     given_back,
     listed,
+    of_other_resolution,
     required,
     takes_arguments,
 )
@@ -290,7 +291,7 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
     tried: set[str] = set()
     allowance = Allowance(LONG)
     ways = [(width, small, known) for width, small in ((WIDTH, True), (WIDTH, False), (32, True), (3, True))]
-    for width, small, given in itertools.chain(ways, _as_configured(cls, known)):
+    for width, small, given in itertools.chain(ways, _otherwise(cls, known)):
         if allowance.over():
             break
         try:
@@ -317,9 +318,12 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
     return of_calls or trouble
 
 
-def _as_configured(cls: Any, known: dict[str, Any]) -> Iterator[tuple[int, bool, dict[str, Any]]]:
-    """Ways to build a class of what the project's files have for the names of its parameters, small at first."""
+def _otherwise(cls: Any, known: dict[str, Any]) -> Iterator[tuple[int, bool, dict[str, Any]]]:
+    """Ways to build a class of what the project's files have for the names of its parameters, small at first; and for
+    images of another size."""
     with contextlib.suppress(OSError, TypeError, ValueError):
+        if sizes := of_other_resolution(cls):
+            yield WIDTH, False, {**sizes, **known}
         if given := configured(cls):
             yield from ((WIDTH, small, {**given, **known}) for small in (True, False))
 
