@@ -2000,6 +2000,33 @@ def g():
     COUNT += 1
     TABLE.clear()
 """,
+    "tensors that a test of their values replaces": """
+import torch
+
+class Range(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("low", torch.tensor(float("inf")))
+        self.register_buffer("table", torch.zeros(0))
+        self.high = torch.zeros(())
+        self.mean = None
+
+    def forward(self, x):
+        low = x.detach().min()
+        if self.table.numel() == 0:
+            self.table = torch.arange(4.0)  # PTR217
+        if self.mean is None:
+            self.mean = low + 2  # PTR217
+        if torch.isinf(self.low):
+            self.low = low
+        else:
+            self.low = self.low + 0.1 * (low - self.low)
+        if self.high == 0:
+            self.high = low + 1
+        return x + 1
+
+torch.compile(Range())(torch.ones(3))
+""",
     "state that outlives the call": """
 MEMO = {}
 TABLE = None
@@ -4214,6 +4241,16 @@ def run():
     for _ in range(11):
         CALL(torch.ones(2, 4, requires_grad=True)).backward()
 """
+
+
+def test_a_tensor_that_a_test_of_its_values_replaces_costs_nothing() -> None:
+    whole = CASES["tensors that a test of their values replaces"].rpartition("torch.compile")[0]
+    whole += (
+        "net = torch.compile(Range())\n\ndef run():\n    for _ in range(5):\n        net(torch.ones(3))\n"
+    )
+    filled, rest = whole.index("        if self.table"), whole.index("        if torch.isinf")
+    assert outcome(whole).recompiled  # by what PTR217 tells of
+    assert not outcome(whole[:filled] + whole[rest:]).recompiled
 
 
 @pytest.mark.parametrize("call", ["scaled", "made", "checkpointed"])

@@ -41,6 +41,7 @@ from pt2lint.static.values import (
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
+GUARDED = frozenset("shape size numel nelement dim ndim device dtype requires_grad".split())  # of a tensor
 NUMBERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -81,6 +82,8 @@ class KeptState:
         elif self.at.notebook.listens("fill cache", frame) and self.is_asked_first(
             target, place, statement, node
         ):
+            if self.is_updated(target, owner, value, node):
+                return
             module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
             args: dict[int | str, str] = {0: self.at.types.sort(value)}
             words = {"module": "yes" if module else ""}
@@ -89,6 +92,19 @@ class KeptState:
             target, owner, value, node
         ):
             self.at.notebook.note(target, "fill cache", frame, details={"state": "yes"})
+
+    def is_updated(self, target: ast.expr, owner: Value, value: Value, node: FunctionNode) -> bool:
+        """`if torch.isinf(self.low): self.low = low`, where it is a tensor from the start, and the function asks for
+        its values alone, on which nothing guards."""
+        if not isinstance(target, ast.Attribute) or not isinstance(owner, Instance) or owner.cls is None:
+            return False
+        before = options(self.at.objects.state(owner).get(target.attr, UNKNOWN))
+        if not all(isinstance(one, Tensor) for one in (*before, *options(value))):
+            return False
+        if any(value is None or says_none(value) for value in self.set_by_init(owner.cls, target.attr)):
+            return False
+        tests = [p.test for p in parts(node, ast.If) if _mentions(p.test, ast.unparse(target), set())]
+        return bool(tests) and not any(_asks_what_is_guarded(test) for test in tests)
 
     def starts_as_none(self, target: ast.expr, owner: Value, value: Value, node: FunctionNode) -> bool:
         """`self.state = y`, where `__init__` makes it None and the function asks for that: what a call leaves to the
@@ -376,6 +392,16 @@ def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, no
             if asked and any(statement in walk(s) for h in part.handlers for s in h.body):
                 return True
     return False
+
+
+def _asks_what_is_guarded(test: ast.expr) -> bool:
+    """Whether a test asks what a tensor is, not what is in it: `t is None`, `t.shape[0] < n`, `hasattr(...)`."""
+    return any(
+        isinstance(part, (ast.Is, ast.IsNot))
+        or (isinstance(part, ast.Attribute) and part.attr in GUARDED)
+        or (isinstance(part, ast.Name) and part.id in ("len", "hasattr", "getattr"))
+        for part in ast.walk(test)
+    )
 
 
 def _is_asked_for_none(target: ast.expr, node: FunctionNode) -> bool:
