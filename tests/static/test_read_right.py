@@ -597,6 +597,41 @@ class M(nn.Module):
             x = x + 1
         return x
 """,
+    "a member of an enumeration that others set is any": """
+class Phase(enum.Enum):
+    WATCH = 0
+    ROUND = 1
+
+class Rounding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.phase, self.mode, self.kind = Phase.WATCH, Phase.WATCH, Phase.WATCH
+
+    def set_mode(self, mode):
+        self.mode = mode
+
+    def forward(self, x):
+        if self.kind != Phase.WATCH:
+            return x / x.max().item()
+        if self.phase == Phase.WATCH:
+            return x
+        if self.mode is Phase.WATCH:
+            return x - x.mean().item()  # PTB103
+        return x * x.sum().item()  # PTB103
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rounding = Rounding()
+
+    def set_phase(self, phase):
+        for part in self.modules():
+            if isinstance(part, Rounding):
+                part.phase = phase
+
+    def forward(self, x: torch.Tensor):
+        return self.rounding(x)
+""",
     "a pattern binds parts of what it matches": """
 @dataclasses.dataclass
 class Batch:

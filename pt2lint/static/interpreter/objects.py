@@ -12,6 +12,7 @@ from pt2lint.static.interpreter.special import special
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import last_word, made_once, parts, says_none, unit_of
 from pt2lint.static.values import (
+    MEMBER,
     NONE,
     OBJECT,
     OFTEN_OFF,
@@ -278,10 +279,21 @@ class Objects:
         if isinstance(value, Py) and value.type in ("bool", "int", "float"):
             # Another call may leave another number.
             value = Py(value.type, read=value.read, off=off(value))
+        elif isinstance(value, Py) and value.type == MEMBER and self._is_switched(instance, name):
+            value = Py(value.type, read=value.read)
         if not frame.region:
             value = as_kept(value)
         self.at.conditions.asked.keep(instance, name, value, frame)
         instance.attrs[name] = value if old is None or old is value else join(_unmade(old, value), value)
+
+    def _is_switched(self, instance: Instance, name: str) -> bool:
+        """Whether more than `__init__` sets the attribute: `def set_phase(self, phase): self.phase = phase`, or a
+        function of the file in each of many, `part.phase = phase`."""
+        assert instance.cls is not None
+        own = self.at.classes.bases(instance.cls)[0]
+        return any(method.name != "__init__" for c in own for method, _ in c.assigned(name)) or any(
+            c.module.handed(name) for c in own
+        )
 
     def late_attribute(self, instance: Instance, name: str) -> Value | None:
         """An attribute that only methods other than `__init__` assign."""
