@@ -261,7 +261,7 @@ def test_values_of_the_project_are_looked_for_within_bounds(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No folder is walked twice, none of an environment, of git's or of data; many files in one folder are data."""
-    from pt2lint.dynamic.child import built
+    from pt2lint.dynamic.child import project_values as read
 
     monkeypatch.chdir(tmp_path)
     package = tmp_path / "package" / "models"
@@ -273,18 +273,18 @@ def test_values_of_the_project_are_looked_for_within_bounds(
         (tmp_path / folder / "sizes.json").write_text(f'{{"{name}": 1}}')
     (tmp_path / "env" / "pyvenv.cfg").touch()
     (tmp_path / "many").mkdir()
-    for number in range(built.MOST_FILES + 1):
+    for number in range(read.MOST_FILES + 1):
         (tmp_path / "many" / f"{number}.json").write_text('{"many": 1}')
     walked: list[str] = []
     scan = os.scandir
     monkeypatch.setattr(os, "scandir", lambda folder: walked.append(str(folder)) or scan(folder))
-    names = [name for values in built.project_values(str(package / "net.py")) for name in values]
+    names = [name for values in read.project_values(str(package / "net.py")) for name in values]
     assert names == ["near", "deep", "outer"]
     assert len(walked) == len(set(walked))
-    monkeypatch.setattr(built, "MOST_FOLDERS", 3)
-    assert built.project_values(str(package / "other.py")) == [{"near": 1}]
-    monkeypatch.setattr(built, "MOST_BYTES_IN_ALL", 5)
-    assert built.project_values(str(package / "third.py")) == []
+    monkeypatch.setattr(read, "MOST_FOLDERS", 3)
+    assert read.project_values(str(package / "other.py")) == [{"near": 1}]
+    monkeypatch.setattr(read, "MOST_BYTES_IN_ALL", 5)
+    assert read.project_values(str(package / "third.py")) == []
 
 
 def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:

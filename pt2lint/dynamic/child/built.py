@@ -13,10 +13,7 @@ import dataclasses
 import enum
 import functools
 import inspect
-import json
-import os
 import re
-import textwrap
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,20 +22,30 @@ import torch
 
 from .allowance import Allowance
 from .asserted import sizes_asserted
+from .class_code import (
+    annotation_text,
+    called_in,
+    class_for,
+    configuration_for,
+    listed,
+    maybe_none,
+    members_of,
+    required,
+    results_of,
+    takes_arguments,
+    tree_of,
+    uses_of,
+    words_of,
+)
 from .placeholders import name_behind
+from .project_values import project_values
+from .stand_ins import Namespace, Passed, given_back
 
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
 MOST_CHANGED = 3  # of them together
 MOST_OTHERS = 8  # values that are tried where a class cannot be built with those that it was given
-# What is read for values of names: files of a folder, the bytes of one and of all, folders, and how long in seconds of
-# the processor.
-MOST_FILES = 60
-MOST_BYTES = 300_000
-MOST_BYTES_IN_ALL = 5_000_000
-MOST_FOLDERS = 1000
-SECONDS = 3.0
-SKIPPED = "__pycache__ build data dataset datasets dist node_modules site-packages venv wandb".split()
+SECONDS = 3.0  # of the processor that these tries take
 IMAGES = re.compile(r"(image|img)_?size|resolution")
 EDGE = 56  # of an image where one of 32 does not do
 # Values of required constructor arguments by name; the first pattern that fits.
@@ -79,30 +86,6 @@ CONFIGURATION = re.compile(
 )
 
 
-class Passed(torch.nn.Module):
-    """Stands for a module that another one is built around: gives back what it is called with first, in a tuple where
-    several results are wanted of it."""
-
-    def __init__(self, wanted: int = 0) -> None:
-        super().__init__()
-        self._wanted = wanted
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        result = given_back(*args, **kwargs)
-        return (result,) * self._wanted if self._wanted else result
-
-
-def given_back(*args: Any, **kwargs: Any) -> Any:
-    return args[0] if args else next(iter(kwargs.values()), None)
-
-
-class Namespace(argparse.Namespace):
-    """Stands for a configuration, of attributes or as a mapping."""
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return getattr(self, name, default)
-
-
 class Arguments:
     """What a class is built with at a width; `configs` are the stand-ins among it, which learn what they are asked;
     `known` is what the project gives it; `behind` the classes of configurations that cannot be made, as a package is
@@ -118,7 +101,7 @@ class Arguments:
         """Values for the arguments that a class requires. Raises TypeError where none can be made up."""
         arguments: dict[str, Any] = {}
         cls = takes_arguments(cls)
-        uses = _uses(cls)
+        uses = uses_of(cls)
         for name, parameter in inspect.signature(cls).parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
@@ -162,12 +145,12 @@ class Arguments:
             return torch.float32
         if use is torch.nn.Identity and not text and re.search(r"act|norm", name):
             return use  # what stands beside does more than these
-        if not text and (made_of := _class_for(cls, name)):
+        if not text and (made_of := class_for(cls, name)):
             return made_of
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return next(iter(kind))
         if not text and CONFIGURATION.match(name):
-            kind = getattr(cls, "config_class", None) or _configuration_for(cls, name) or kind
+            kind = getattr(cls, "config_class", None) or configuration_for(cls, name) or kind
             if name_behind(kind):
                 self.behind, kind = [*self.behind, kind], parameter.empty
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
@@ -183,7 +166,7 @@ class Arguments:
         if use is inspect.Parameter.VAR_KEYWORD and re.search(r"(?i)^$|\bdict\b|\bMapping\b", text):
             return {}
         if use is Passed and not text:
-            self.configs.append(Passed(_results(cls, name)))
+            self.configs.append(Passed(results_of(cls, name)))
             return self.configs[-1]
         if use is torch.nn.ModuleList and not re.search(r"int|float|str", text):
             return [Passed(), Passed()]
@@ -191,7 +174,7 @@ class Arguments:
             # What makes a module (`norm_layer: Callable[..., nn.Module]`), or one.
             if re.search(r"(?i)type\[|\[.*\bModule\]$", text):
                 return torch.nn.Identity
-            self.configs.append(Passed(_results(cls, name)))
+            self.configs.append(Passed(results_of(cls, name)))
             return self.configs[-1]
         if isinstance(use, int) and re.search(r"^$|(?i:list|tuple|sequence|iterable)(?!.*str)", text):
             return (named_value(name.rstrip("s"), self.width),) * use
@@ -253,7 +236,7 @@ class Arguments:
         text = str(error)
         parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
         absent = [p.name for p in parameters if p.default is None and p.name not in self.values]
-        uses = _uses(takes_arguments(self.cls))
+        uses = uses_of(takes_arguments(self.cls))
         words = re.findall(r"""['"](\w+)['"]""", text)
         named = [name for name in [p.name for p in parameters] if re.search(rf"\b{name}\b", text)]
         yield from ((name, word) for name in named for word in words)
@@ -290,7 +273,7 @@ class Arguments:
                 yield from ((name, (self.values[name],) * size) for name in numbers for size in (2, 3))
         flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
         yield from ((p.name, not p.default) for p in flags)
-        yield from ((name, None) for name in self.values if name in _maybe_none(takes_arguments(self.cls)))
+        yield from ((name, None) for name in self.values if name in maybe_none(takes_arguments(self.cls)))
 
     def _numbers_for_none(self, absent: list[inspect.Parameter]) -> Iterator[tuple[str, Any]]:
         """A number for a parameter that is None by default, or for such fields of a dataclass that it is given."""
@@ -346,7 +329,7 @@ class Arguments:
                 return True
             if not any(asked is each for each in self.configs) or not name:
                 return False
-            method = isinstance(asked, Passed) and f".{name}" in _called(self.cls)
+            method = isinstance(asked, Passed) and f".{name}" in called_in(self.cls)
             vars(asked)[name] = given_back if method else self._known(name, vars(asked))
             return True
         name = error.args[0] if isinstance(error, KeyError) and error.args else None
@@ -360,7 +343,7 @@ class Arguments:
         """Put another stand-in for the number in one that is asked for a name: `config.data.size`."""
         within = {
             node.value.attr
-            for node in ast.walk(_tree(inspect.getmodule(self.cls)))
+            for node in ast.walk(tree_of(inspect.getmodule(self.cls)))
             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.value, ast.Attribute)
         }
         for config in (each for each in self.configs if isinstance(each, argparse.Namespace)):
@@ -375,7 +358,7 @@ class Arguments:
     def _hand_on(self, error: str) -> bool:
         """Give what a part of it lacks, where the class hands on what it is given, or a dictionary (`**options`)."""
         lacking = re.findall(r"'(\w+)'", error.partition(" missing ")[2])
-        uses = _uses(takes_arguments(self.cls)) if lacking else {}
+        uses = uses_of(takes_arguments(self.cls)) if lacking else {}
         for handed in (self.values.get(name) for name in uses if uses[name] is inspect.Parameter.VAR_KEYWORD):
             if isinstance(handed, dict) and lacking[0] not in handed:
                 handed.update({name: named_value(name, self.width) for name in lacking})
@@ -404,9 +387,9 @@ class Arguments:
             return torch.float32
         if name == "device":
             return "cpu"
-        if word := _words_of(self.cls).get(name):
+        if word := words_of(self.cls).get(name):
             return word
-        if member := _members_of(self.cls).get(name):
+        if member := members_of(self.cls).get(name):
             return member
         if re.match(r"(is|use|has|with|do|no|return|output)_", name):
             return False
@@ -428,27 +411,6 @@ class Arguments:
                         continue
                 found[key] = held
         return found
-
-
-def takes_arguments(cls: Any) -> Any:
-    """The class itself, or where it hands on what it is given (`*args, **kwargs`), the base that takes it."""
-    for base in cls.__mro__:
-        kinds = {each.kind for each in inspect.signature(base).parameters.values()}
-        if (
-            kinds - {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-            or base is torch.nn.Module
-        ):
-            return base
-    return cls
-
-
-def required(signature: inspect.Signature) -> list[inspect.Parameter]:
-    return [
-        parameter
-        for parameter in signature.parameters.values()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
 
 
 def lacked(parameter: inspect.Parameter, width: int) -> Any:
@@ -489,166 +451,11 @@ def fitted(name: str, given: Any, width: int) -> Any:
     return smaller(name, given, width)
 
 
-def annotation_text(parameter: inspect.Parameter) -> str:
-    annotation = parameter.annotation
-    if annotation is inspect.Parameter.empty or name_behind(annotation):
-        return ""
-    dims = getattr(annotation, "dim_str", None)  # jaxtyping: Float[Tensor, "batch width"]
-    if dims is not None:
-        return f'{annotation.__name__.partition("[")[0]}[Tensor, "{dims}"]'
-    if isinstance(annotation, str):
-        return annotation
-    return (
-        annotation.__name__
-        if isinstance(annotation, type) and not hasattr(annotation, "__args__")
-        else str(annotation)
-    )
-
-
-def listed(text: str) -> list[Any]:
-    """The values that an annotation lists: `Literal["a", "b"]`."""
-    found = re.search(r"\bLiteral(\[[^\]]*\])", text)
-    values: list[Any] = []
-    with contextlib.suppress(ValueError, SyntaxError):
-        values = ast.literal_eval(found[1]) if found else []
-    return values
-
-
-def _uses(cls: Any, depth: int = 1) -> dict[str, Any]:
-    """What the constructor does with its parameters: `argparse.Namespace` where it reads attributes of one, `dict`
-    where it takes words from it, `ModuleList` where it makes one of it, the number of elements where it takes these or
-    loops over it; a tensor where its shape is read; VAR_KEYWORD where it is handed on as such (`**options`); the class
-    `Identity` where it makes a module of it (`act()`), a word that it is compared with. The last two, the loops, and
-    `Passed` where a method calls it, also of what is kept of it (`self.name = name`). What it hands on to other
-    constructors these say, `depth` calls deep."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__)))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    called = _called(cls)
-    seen: dict[str, Any] = {name: 2 for node in ast.walk(_tree(cls)) for name in _gone_through(node)}
-    seen.update(taken for node in ast.walk(_tree(cls)) for taken in _taken_apart(node))
-    words: dict[str, str] = {}
-    for node in ast.walk(_tree(cls)):
-        for name, word in (*compared(node), *tabled(node, cls)):
-            words.setdefault(name, word)
-    seen.update(words)
-    seen.update(dict.fromkeys(called, Passed))
-    found: dict[str, Any] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-            for kept in map(ast.unparse, node.targets):
-                if kept in seen:
-                    found[node.value.id] = seen[kept]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            found.setdefault(node.func.id, torch.nn.Identity)
-    found.update(words)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if not any(hasattr(kind, node.attr) for kind in (str, list, dict, torch.Tensor, torch.nn.Module)):
-                found.setdefault(node.value.id, argparse.Namespace)
-            elif node.attr == "shape":
-                found[node.value.id] = torch.Tensor
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            index = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            known = found.get(node.value.id)
-            if isinstance(index, str):
-                found[node.value.id] = dict
-            elif isinstance(known, int) or known is None:
-                found[node.value.id] = max(known or 2, index + 1 if isinstance(index, int) else 2)
-        elif isinstance(node, ast.Call) and re.search(
-            r"\b(register_buffer|Parameter)$", ast.unparse(node.func)
-        ):
-            found.update({each.id: torch.Tensor for each in node.args if isinstance(each, ast.Name)})
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("ModuleList"):
-            found.update({each.id: torch.nn.ModuleList for each in node.args if isinstance(each, ast.Name)})
-        elif isinstance(node, ast.keyword) and node.arg is None and isinstance(node.value, ast.Name):
-            found[node.value.id] = inspect.Parameter.VAR_KEYWORD
-        elif isinstance(node, ast.Dict):  # {**defaults, **options}
-            spread = [each for key, each in zip(node.keys, node.values) if key is None]  # noqa: B905
-            handed = [each.id for each in spread if isinstance(each, ast.Name)]
-            found.update(dict.fromkeys(handed, inspect.Parameter.VAR_KEYWORD))
-        else:
-            for name, several in _taken_apart(node):
-                found.setdefault(name, several)
-            for name in _gone_through(node):
-                found.setdefault(name, 2)
-    for name, use in _handed_on(cls, tree) if depth else ():
-        found.setdefault(name, use)
-    return found
-
-
-def _handed_on(cls: Any, tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """The parameters that a constructor hands on to that of a class beside it, and what that does with them."""
-    known = vars(inspect.getmodule(cls) or cls)
-    for node in ast.walk(tree):
-        made = (
-            known.get(node.func.id)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            else None
-        )
-        if not isinstance(node, ast.Call) or not isinstance(made, type) or made in cls.__mro__:
-            continue
-        with contextlib.suppress(TypeError, ValueError):
-            uses, names = _uses(made, 0), list(inspect.signature(made).parameters)
-            given = [*zip(names, node.args), *((each.arg, each.value) for each in node.keywords)]  # noqa: B905
-            yield from ((v.id, uses[name]) for name, v in given if isinstance(v, ast.Name) and name in uses)
-
-
-def _class_for(cls: Any, name: str) -> Any:
-    """The class beside a module that it makes a part of: `block(planes, stride)`, which has what is read of it
-    (`block.expansion`)."""
-    calls: list[ast.Call] = []
-    read: set[str] = set()
-    for node in ast.walk(_tree(cls)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
-            calls.append(node)
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == name:
-            read.add(node.attr)
-
-    def fits(made: Any) -> bool:
-        for call in calls:
-            named = {each.arg: None for each in call.keywords if each.arg}
-            given = [each for each in call.args if not isinstance(each, ast.Starred)]
-            bind = inspect.signature(made).bind
-            with contextlib.suppress(TypeError, ValueError):
-                (bind if len(given) == len(call.args) else inspect.signature(made).bind_partial)(
-                    *given, **named
-                )
-                continue
-            return False
-        return all(hasattr(made, each) for each in read)
-
-    beside = vars(inspect.getmodule(cls) or cls).values()
-    classes = [each for each in beside if isinstance(each, type) and each not in cls.__mro__]
-    classes = [each for each in classes if issubclass(each, torch.nn.Module)]
-    return next((each for each in classes if fits(each)), None) if calls else None
-
-
-def _configuration_for(cls: Any, name: str) -> Any:
-    """The class beside a module of whose instances all is read that the module reads of its configuration."""
-    of = (name, f"self.{name}")
-    tree = _tree(cls)
-    read = {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in of
-    }
-    for each in vars(inspect.getmodule(cls) or cls).values():
-        if isinstance(each, type) and not issubclass(each, torch.nn.Module) and len(read) > 1:
-            has = {*dir(each), *getattr(each, "__annotations__", ())}
-            with contextlib.suppress(TypeError, ValueError):
-                has |= set(inspect.signature(each).parameters)
-            if read <= has:
-                return each
-    return None
-
-
 def of_other_resolution(cls: Any) -> dict[str, Any]:
     """Sizes of images that windows of 7 and of 8 divide, for the parameters that want some."""
     cls = takes_arguments(cls)
     names = [each.name for each in required(inspect.signature(cls)) if IMAGES.search(each.name)]
-    uses = _uses(cls) if names else {}
+    uses = uses_of(cls) if names else {}
     pairs = {name for name in names if isinstance(uses.get(name), int)}
     return {name: (EDGE, EDGE) if name in pairs else EDGE for name in names}
 
@@ -661,246 +468,3 @@ def configured(cls: Any) -> dict[str, Any]:
     best: dict[str, Any] = max(values, key=lambda each: sum(name in each for name in names), default={})
     found = {name: best[name] for name in names if name in best}
     return found if len(found) > 1 else {}
-
-
-@functools.cache
-def _tree(cls: Any) -> ast.AST:
-    """The code of a class, empty where there is none to be read."""
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError, SyntaxError):
-        return ast.Module([], [])
-
-
-@functools.cache
-def _called(cls: Any) -> set[str]:
-    """What the methods of a class call: `self.net`, and `.encode` of anything."""
-    called = [node.func for node in ast.walk(_tree(cls)) if isinstance(node, ast.Call)]
-    return {ast.unparse(each) for each in called} | {
-        f".{e.attr}" for e in called if isinstance(e, ast.Attribute)
-    }
-
-
-def _results(cls: Any, name: str) -> int:
-    """Into how many names a class takes apart what it gets of a module that it is given, 0 where it does not."""
-    kept = [name, f"self.{name}"]
-    taken: dict[str, int] = {}
-    for node in ast.walk(_tree(cls)):
-        if isinstance(node, ast.Assign):
-            target = node.targets[0]
-            if isinstance(node.value, ast.Name) and node.value.id == name:
-                kept += map(ast.unparse, node.targets)
-            elif isinstance(node.value, ast.Call) and isinstance(target, ast.Tuple):
-                taken[ast.unparse(node.value.func)] = len(target.elts)
-    return next((taken[each] for each in kept if each in taken), 0)
-
-
-@functools.cache
-def _maybe_none(cls: Any) -> set[str]:
-    """The names that a class compares with None."""
-    return {
-        node.left.id
-        for node in ast.walk(_tree(cls))
-        if isinstance(node, ast.Compare)
-        and isinstance(node.left, ast.Name)
-        and isinstance(node.ops[0], (ast.Is, ast.IsNot))
-        and ast.unparse(node.comparators[0]) == "None"
-    }
-
-
-def compared(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """A name with each word that it is compared with: `mode == "mean"`, `mode in ("mean", "sum")`."""
-    if isinstance(node, ast.Compare) and isinstance(node.left, (ast.Name, ast.Attribute)):
-        for each in getattr(node.comparators[0], "elts", node.comparators[:1]):
-            if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                yield ast.unparse(node.left), each.value
-
-
-def tabled(node: ast.AST, cls: Any) -> Iterator[tuple[str, str]]:
-    """A name with the first word of a table of the module that it is looked up in, or of one that is written out:
-    `ACTS[kind]`, `in ACTS`, `{"small": 512}[size]`."""
-    table, key = None, None
-    if isinstance(node, ast.Subscript):
-        table, key = node.value, node.slice
-    elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-        table, key = node.comparators[0], node.left
-    if isinstance(table, (ast.Name, ast.Dict)) and isinstance(key, (ast.Name, ast.Attribute)):
-        written = [getattr(each, "value", None) for each in table.keys] if isinstance(table, ast.Dict) else []
-        words = written or vars(inspect.getmodule(cls) or cls).get(getattr(table, "id", ""))
-        first = next(iter(words), None) if isinstance(words, (dict, list, tuple)) else None
-        if isinstance(first, str):
-            yield ast.unparse(key), first
-
-
-@functools.cache
-def _words_of(cls: Any) -> dict[str, str]:
-    """Words for what a class's module asks of configurations: `config.kind == "rows"`, `ACTS[config.act]`; also where
-    it is kept under another name, `self.order = config.moe_order`."""
-    found: dict[str, str] = {}
-    kept: dict[str, str] = {}
-    for node in (node for module in _own_modules(cls) for node in ast.walk(_tree(module))):
-        for name, word in (*compared(node), *tabled(node, cls)):
-            found.setdefault(name.rpartition(".")[2], word)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
-            target = node.targets[0]
-            if isinstance(target, (ast.Name, ast.Attribute)):
-                kept[node.value.attr] = ast.unparse(target).rpartition(".")[2]
-    for asked, name in kept.items():
-        if name in found:
-            found.setdefault(asked, found[name])
-    return found
-
-
-@functools.cache
-def _members_of(cls: Any) -> dict[str, Any]:
-    """Values of enumerations that a class makes of what it asks of configurations: `Kind(config.kind)`."""
-    found: dict[str, Any] = {}
-    for module in _own_modules(cls):
-        for node in ast.walk(_tree(module)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
-                made, of = vars(module).get(node.func.id), node.args[0]
-                if isinstance(made, type) and issubclass(made, enum.Enum) and isinstance(of, ast.Attribute):
-                    found.setdefault(of.attr, next(iter(made)).value)
-    return found
-
-
-def _own_modules(cls: Any) -> list[Any]:
-    """The modules of a class and of its bases, but for those of torch and of Python."""
-    own = (each for each in cls.__mro__ if each.__module__.partition(".")[0] not in ("torch", "builtins"))
-    return [each for each in dict.fromkeys(map(inspect.getmodule, own)) if each is not None]
-
-
-def _gone_through(node: ast.AST) -> Iterator[str]:
-    """Names that a node loops over, or asks for their length."""
-    over: list[ast.expr] = []
-    if isinstance(node, (ast.For, ast.comprehension)):
-        over = [node.iter]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        over = node.args if node.func.id in ("len", "enumerate", "zip", "sum") else []
-    yield from (ast.unparse(each) for each in over if isinstance(each, (ast.Name, ast.Attribute)))
-
-
-def _taken_apart(node: ast.AST) -> Iterator[tuple[str, int]]:
-    """A name that a node takes apart, and into how many: `height, width = self.resolution`."""
-    if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
-        target = node.targets[0]
-        if isinstance(target, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in target.elts):
-            yield ast.unparse(node.value), len(target.elts)
-
-
-@functools.cache
-def project_values(path: str) -> list[dict[str, Any]]:
-    """Values that the files around a module have for names, those of the nearest folder first."""
-    here, folder = os.getcwd(), os.path.dirname(os.path.realpath(path))
-    folders = [folder]
-    while folder.startswith(here + os.sep):
-        folder = os.path.dirname(folder)
-        folders.append(folder)
-    found: list[dict[str, Any]] = []
-    left = MOST_BYTES_IN_ALL
-    for place in _places(folders):
-        text = _read(place)
-        left -= len(text)
-        if left < 0:
-            break
-        with contextlib.suppress(ValueError, SyntaxError, RecursionError):
-            read = {".json": _values_of_json, ".py": _values_of_program}
-            found += filter(None, read.get(os.path.splitext(place)[1], _values_of_yaml)(text))
-    return found
-
-
-def _places(folders: list[str]) -> Iterator[str]:
-    """The programs in the folders, and the JSON and YAML files in and below them, each once: those of a folder before
-    what lies deeper. Many of these in one folder are data."""
-    walked: set[str] = set()
-    allowance = Allowance(SECONDS)
-    for top in folders:
-        pending = [top]
-        for folder in pending:
-            if folder in walked:
-                continue
-            if len(walked) == MOST_FOLDERS or allowance.over():
-                return
-            walked.add(folder)
-            try:
-                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-            except OSError:
-                continue
-            if folder != top and any(entry.name == "pyvenv.cfg" for entry in entries):
-                continue
-            programs = [entry.path for entry in entries if folder == top and entry.name.endswith(".py")]
-            yield from programs[:MOST_FILES]
-            files = [entry.path for entry in entries if entry.name.endswith((".json", ".yaml", ".yml"))]
-            yield from files if len(files) <= MOST_FILES else ()
-            pending += [
-                entry.path
-                for entry in entries
-                if not entry.name.startswith(".")
-                and entry.name not in SKIPPED
-                and entry.is_dir(follow_symlinks=False)
-            ]
-
-
-def _read(place: str) -> str:
-    """The text of a file, "" where it is large or cannot be read."""
-    try:
-        if os.path.getsize(place) > MOST_BYTES or not os.path.isfile(place):
-            return ""
-        with open(place, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, ValueError):
-        return ""
-
-
-def _values_of_json(text: str) -> list[dict[str, Any]]:
-    data = json.loads(text)
-    if not isinstance(data, dict):
-        return []
-    inner = [each for each in data.values() if isinstance(each, dict)]
-    return [{key: each for group in (*inner, data) for key, each in group.items()}]
-
-
-def _values_of_yaml(text: str) -> list[dict[str, Any]]:
-    """Numbers, words and lists of these that stand behind a name in its line: all that can be told without YAML."""
-    found: dict[str, Any] = {}
-    for name, value in re.findall(r"(?m)^[ \t]*(?:- )?(\w+):[ \t]+([^\s#][^#\n]*)", text):
-        word = value.strip().strip("\"'")
-        if word.lower() in ("true", "false"):
-            found[name] = word.lower() == "true"
-        elif re.fullmatch(r"[A-Za-z][\w.-]*", word):
-            found[name] = None if word == "null" else word
-        else:
-            with contextlib.suppress(ValueError, SyntaxError):
-                found[name] = ast.literal_eval(word)
-    return [found]
-
-
-def _values_of_program(text: str) -> list[dict[str, Any]]:
-    """The defaults of a command line, and dictionaries that are written out."""
-    if "add_argument" not in text and "{" not in text:
-        return []
-    options: dict[str, Any] = {}
-    found = [options]
-    for node in ast.walk(ast.parse(text)):
-        if (
-            isinstance(node, ast.Dict)
-            and len(node.keys) > 2
-            and all(isinstance(k, ast.Constant) for k in node.keys)
-        ):
-            try:
-                found.append(ast.literal_eval(node))
-            except (ValueError, TypeError):
-                continue
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
-            given = {
-                each.arg: each.value.value for each in node.keywords if isinstance(each.value, ast.Constant)
-            }
-            names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-            if not names:
-                continue
-            name = str(given.get("dest") or max(names, key=len).lstrip("-").replace("-", "_"))
-            if "default" in given:
-                options[name] = given["default"]
-            elif "action" in given:
-                options[name] = given["action"] == "store_false"
-    return found

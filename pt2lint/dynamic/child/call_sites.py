@@ -22,16 +22,16 @@ from typing import Any, NamedTuple
 import torch
 
 from .allowance import Allowance
-from .built import (
-    CONFIGURATION,
+from .built import CONFIGURATION
+from .class_code import required
+from .project_values import (
     MOST_BYTES_IN_ALL,
     MOST_FOLDERS,
     SECONDS,
     SKIPPED,
-    _read,
-    _values_of_program,
-    required,
-)  # fmt: skip
+    read,
+    values_of_program,
+)
 
 MOST_SITES = 6
 MAKES = set("arange device full linspace ones rand randint randn randperm tensor zeros".split())
@@ -73,7 +73,7 @@ def sites_of(value: Any) -> list[Site]:
     found: list[Site] = []
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        for file, text in [(path, _read(path)), *_programs(path)]:
+        for file, text in [(path, read(path)), *_programs(path)]:
             if not re.search(rf"\b{name}\(", text):
                 continue
             with contextlib.suppress(SyntaxError, ValueError, RecursionError):
@@ -94,7 +94,7 @@ def _programs(path: str) -> list[tuple[str, str]]:
         folders[:] = sorted(each for each in folders if each not in SKIPPED and not each.startswith("."))
         for file in sorted(each for each in files if each.endswith(".py")):
             place = os.path.join(folder, file)
-            text = "" if place == path else _read(place)
+            text = "" if place == path else read(place)
             left -= len(text)
             if left < 0 or number > MOST_FOLDERS or allowance.over():
                 return found
@@ -228,7 +228,7 @@ def _setting(node: ast.Attribute, made: ast.expr | None, of: Any) -> Any:
                 return _written(given.value, {}, of)
         name = ast.unparse(made.func).rpartition(".")[2]
     path = os.path.realpath(inspect.getsourcefile(of) or "")
-    for text in (_read(path), *(text for _, text in _programs(path))):
+    for text in (read(path), *(text for _, text in _programs(path))):
         if re.search(rf"(?m)^class {re.escape(name)}\b", text):
             for each in _body_of(text, name):
                 if isinstance(each, (ast.Assign, ast.AnnAssign)) and (kept := each.value):
@@ -254,7 +254,7 @@ def _body_of(text: str, name: str) -> list[ast.stmt]:
 @functools.cache
 def _options_of(text: str) -> dict[str, Any]:
     with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-        return {name: value for name, value in _values_of_program(text)[0].items() if value is not None}
+        return {name: value for name, value in values_of_program(text)[0].items() if value is not None}
     return {}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .built import compared
+from .class_code import compared
 
 _SHAPE = re.compile(r"[\[(]((?:\s*\w+(?:\s*\*\s*\w+)*\s*,)+(?:\s*\w+(?:\s*\*\s*\w+)*)?\s*)[\])]")
 _NO_DIMENSION = {

@@ -29,22 +29,14 @@ import torch
 
 from . import bare_arguments, call_sites, lessons, optimizers
 from .allowance import Allowance
-from .built import (
-    WIDTH,
-    Arguments,
-    annotation_text,
-    configured,
-    given_back,
-    listed,
-    of_other_resolution,
-    required,
-    takes_arguments,
-)
+from .built import WIDTH, Arguments, configured, of_other_resolution
+from .class_code import annotation_text, listed, required, takes_arguments
 from .hints import Hints, sizes
 from .inputs import Lack, has_forward, import_in_part
 from .placeholders import name_behind
 from .probes import as_before
 from .search import Search
+from .stand_ins import given_back
 from .targets import Later, Target
 
 TOO_LONG = "the search for inputs of the others in its file took all of {:g} s: --timeout {:g} gives it more"

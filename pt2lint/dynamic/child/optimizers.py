@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from .built import WIDTH, annotation_text, named_value
+from .built import WIDTH, named_value
+from .class_code import annotation_text
 from .probes import as_before
 from .targets import Later, Target
 
