@@ -64,6 +64,12 @@ def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, 
     return found
 
 
+def told_in(capsys: pytest.CaptureFixture[str], code: str) -> list[tuple[object, object]]:
+    """The lines of what fails a run in a file of this code, each with the lines that it tells."""
+    Path("m.py").write_text(code)
+    return [(f["line"], f["also"]) for f in rows(capsys, "m.py") if f["severity"] != "note"]
+
+
 def test_what_an_earlier_break_covers_is_told_under_it(capsys: pytest.CaptureFixture[str]) -> None:
     Path("m.py").write_text(HEAD + CODE)
     told = [(r["line"], r["code"], r["also"]) for r in rows(capsys, "m.py") if r["severity"] != "note"]
@@ -504,9 +510,7 @@ class M(nn.Module):
 def test_one_cause_is_one_finding(
     capsys: pytest.CaptureFixture[str], body: str, told: list[tuple[int, list[int]]]
 ) -> None:
-    Path("m.py").write_text(HEAD + DECIDED.replace("BODY", body))
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + DECIDED.replace("BODY", body)) == told
 
 
 MASKS = """
@@ -533,9 +537,7 @@ class M(nn.Module):
 def test_what_two_functions_do_with_one_mask_is_told_once(
     capsys: pytest.CaptureFixture[str], other: str, told: list[tuple[int, list[int]]]
 ) -> None:
-    Path("m.py").write_text(HEAD + MASKS.replace("OTHER", other))
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + MASKS.replace("OTHER", other)) == told
 
 
 NUMBER = """
@@ -568,9 +570,7 @@ class M(nn.Module):
 def test_what_one_function_reads_and_another_decides_by_is_told_once(
     capsys: pytest.CaptureFixture[str], read: str, told: list[tuple[int, list[int]]]
 ) -> None:
-    Path("m.py").write_text(HEAD + NUMBER.replace("READ", read))
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + NUMBER.replace("READ", read)) == told
 
 
 STEERED_BY_NUMBER = """
@@ -599,9 +599,7 @@ class M(nn.Module):
 
 
 def test_what_is_told_with_another_function_leads_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("m.py").write_text(HEAD + STEERED_BY_NUMBER)
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == [(11, [17, 19, 20])]
+    assert told_in(capsys, HEAD + STEERED_BY_NUMBER) == [(11, [17, 19, 20])]
 
 
 BUFFER = """
@@ -684,9 +682,7 @@ def test_what_a_backward_calls_is_told_with_its_forward(
     code = BACK.replace("CALL", call)
     if "tolist" in call:
         code = code.replace("kernels.double(x, y)", "y.fill_(sum(x.flatten().tolist()))")
-    Path("m.py").write_text(HEAD + code)
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + code) == told
 
 
 def test_a_random_number_is_a_plain_one_after_its_first_break(capsys: pytest.CaptureFixture[str]) -> None:
@@ -851,9 +847,7 @@ def test_what_follows_from_one_cause_or_is_alike_is_told_with_it(
     code = DECIDED.replace("BODY", body).replace(
         "self.layer, self.gru =", "self.w = nn.Parameter(torch.ones(2)); self.layer, self.gru ="
     )
-    Path("m.py").write_text(HEAD + code)
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + code) == told
 
 
 PASTED_IN = """
@@ -884,9 +878,7 @@ def _pasted(name: str, before: str = "x = x.sin()", after: str = "return x * n")
 def test_a_statement_that_is_pasted_is_told_once(
     capsys: pytest.CaptureFixture[str], second: str, told: list[tuple[int, list[int]]]
 ) -> None:
-    Path("m.py").write_text(HEAD + _pasted("A") + second)
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + _pasted("A") + second) == told
 
 
 CHOICE = """
@@ -1075,9 +1067,7 @@ def test_what_is_no_break_is_told_once_too(
     capsys: pytest.CaptureFixture[str], second: str, told: list[tuple[int, list[int]]]
 ) -> None:
     code = COUNTS.replace("SECOND", second)
-    Path("m.py").write_text(HEAD + code.replace("NAME", "A") + code.replace("NAME", "B"))
-    found = [f for f in rows(capsys, "m.py") if f["severity"] != "note"]
-    assert [(f["line"], f["also"]) for f in found] == told
+    assert told_in(capsys, HEAD + code.replace("NAME", "A") + code.replace("NAME", "B")) == told
 
 
 CACHE = """
