@@ -269,10 +269,29 @@ def test_it_trains_to_the_same_losses(body: str, tmp_path: Path) -> None:
         EVALUATED.replace(
             "    test_batch", "    for x, y in data:\n        right += x.sum()\n    test_batch"
         ),
+        # a CUDA graph writes over what the one of another call gave
+        FUNCTION.replace('backend="eager"', 'mode="reduce-overhead"'),
+        FUNCTION.replace('backend="eager"', "mode=None if xs is None else 'max-autotune'"),
+        ASSIGNED.replace('backend="eager"', 'options={"triton.cudagraphs": True}'),
+        LOOP.replace('backend="eager"', "**dict(backend='eager')"),
     ],
 )
 def test_where_it_is_not_plain_it_is_left(body: str, tmp_path: Path) -> None:
     assert fixed(HEAD + body, tmp_path / "m.py") is None
+
+
+@pytest.mark.parametrize(
+    ("argument", "clones"),
+    [("mode='max-autotune-no-cudagraphs'", False), ("options={'a': 1}", False), ("mode='max-autotune'", True)],
+)
+def test_where_cuda_graphs_are_recorded_it_says_what_to_clone(argument: str, clones: bool) -> None:
+    """What another compiled call writes over fails when it is read: "accessing tensor output of CUDAGraphs that has been
+    overwritten", measured on an H200, torch 2.11, of the loss after the compiled step of its optimizer."""
+    source = HEAD + FUNCTION.replace('backend="eager"', argument)
+    found = findings(source, roots=["train_step"], target_torch=(2, 13))
+    (told,) = (fix for one in found if one.code == "PTB160" for fix in one.fixes if "loss" in fix.description)
+    assert told.by_hand is clones
+    assert ("clone" in told.description) is clones
 
 
 def test_what_each_turn_of_the_loop_binds_anew_is_not_given_back(tmp_path: Path) -> None:

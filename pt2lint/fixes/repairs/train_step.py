@@ -15,6 +15,7 @@ from pt2lint.fixes.file import File, file_of, first_line, placed_in, qualified
 from pt2lint.fixes.layout import broken
 from pt2lint.op import Op
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.compiled_call import GRAPHS
 
 BACKWARD = ("call torch.Tensor.backward", "call torch.autograd.backward")
 # What a program does around a step, and nothing else helps in compiled code.
@@ -50,6 +51,7 @@ BY_HAND = (
 BATCH_BY_HAND = (
     "Compile what is done with a batch instead, in a function of its own, and call it in the loop."
 )
+CLONES = " A CUDA graph writes over what that of an earlier call gave: clone what is read later."
 
 
 # The blocks that lead to a statement, each with the index of the one that goes on.
@@ -97,16 +99,17 @@ def fixes(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     if not trains and not any(map(_untraced, function.ops)):
         return
     step = _step(function, line)
-    made = _fix(function, step, line, trains) if step is not None else None
+    made = _fix(function, step, line, trains) if step is not None and not _records_graphs(step) else None
     told = any(
         len(op.flow) == 1 and (op.name.startswith(AROUND) or _untraced(op)) for op in function.ops_at(node)
     )
+    clones = CLONES if step is not None and _records_graphs(step) else ""
     if made is not None:
         yield made
     elif told and trains:
-        yield Fix(BY_HAND, "unsafe", (), by_hand=True)
+        yield Fix(BY_HAND + clones, "unsafe", (), by_hand=True)
     elif told and step is not None and any(_goes_over(loop, function.ops) for loop in _loops(step)):
-        yield Fix(BATCH_BY_HAND, "unsafe", (), by_hand=True)
+        yield Fix(BATCH_BY_HAND + clones, "unsafe", (), by_hand=True)
 
 
 def _untraced(op: Op) -> bool:
@@ -247,6 +250,22 @@ def _compiled(step: _Step, names: Sequence[str]) -> tuple[list[str], list[tuple[
 def _defined(step: _Step) -> int:
     """How many functions of the file have the step's name."""
     return sum(isinstance(one, ast.FunctionDef) and one.name == step.node.name for one in step.file.nodes)
+
+
+def _records_graphs(step: _Step) -> bool:
+    """Whether what compiles the step may record CUDA graphs. What one call gives, the graphs of the next one write
+    over: reading it fails then, as of the loss after a compiled step of its optimizer. Within one call it does not."""
+    made = [one for one in step.node.decorator_list if isinstance(one, ast.Call)]
+    return any(_may_record(one) for call in made or [c for c, _ in _calls(step)] for one in call.keywords)
+
+
+def _may_record(argument: ast.keyword) -> bool:
+    text = ast.unparse(argument.value)
+    if argument.arg == "mode":
+        return text in GRAPHS or not isinstance(argument.value, ast.Constant)
+    if argument.arg == "options":
+        return "cudagraphs" in text or not isinstance(argument.value, ast.Dict | ast.Constant)
+    return argument.arg is None
 
 
 def _calls(step: _Step) -> Iterator[tuple[ast.Call, list[ast.AST]]]:
