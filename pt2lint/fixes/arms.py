@@ -13,6 +13,7 @@ import libcst as cst
 
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import LIKE, Kind, words
+from pt2lint.fixes.picked import refuse_picked
 from pt2lint.fixes.purity import is_view
 from pt2lint.fixes.rewrite import (
     New,
@@ -225,7 +226,9 @@ def check_same_test(function: FunctionCode, node: cst.If | cst.IfExp) -> None:
 
 
 def refuse_compared(function: FunctionCode, *values: str) -> None:
-    """Raise Refused where the function compares the shapes of two of the values, and goes on where they differ."""
+    """Raise Refused where the function compares the shapes of two of the values, and goes on where they differ; or
+    where a mask picks the elements of one of them."""
+    refuse_picked(function, *values)
     compared: set[frozenset[str]] | None = function.memo.get("compared shapes")
     if compared is None:
         compared = function.memo["compared shapes"] = {

@@ -110,9 +110,17 @@ class KeptGraphOutput(Rule):
         )
 
     def copied(self, kept: cst.BaseExpression) -> list[Fix]:
-        if isinstance(kept, cst.Call | cst.Name | cst.Attribute | cst.Subscript):
-            return [self.fix("Keep a copy.", self.edit(kept, f"{self.text(kept)}.clone()"))]
-        return []
+        if not isinstance(kept, cst.Call | cst.Name | cst.Attribute | cst.Subscript):
+            return []
+        edit = self.edit(kept, f"{self.text(kept)}.clone()")
+        if (
+            isinstance(kept, cst.Call)
+            and isinstance(kept.func, cst.Attribute)
+            and kept.func.attr.value in SAME
+        ):
+            return [self.fix("Keep a copy.", edit)]
+        # What is compiled may return several tensors, or what has no clone().
+        return [self.fix("Keep a copy, of each tensor that is returned.", edit, by_hand=True)]
 
     def overwrites(self, node: cst.CSTNode, loops: list[Loop]) -> bool:
         """Whether the next call takes the same memory: no gradients are wanted, or were computed in between."""

@@ -39,9 +39,11 @@ class PrefixedState(Rule):
 
     A part that is replaced by what was compiled (`self.encoder = torch.compile(self.encoder)` in a module,
     `agent.model = torch.compile(agent.model)` where the file keeps states) is a note: the state has other names from
-    then on than one that was saved before, or without compiling. So are parts that are replaced one by one
-    (`model.blocks[i] = torch.compile(block)`, `layers.register_module(name, torch.compile(block))`) of a module that
-    the function is given, or where the file keeps states.
+    then on than one that was saved before, or without compiling. A file that asks for the wrapper's class,
+    `OptimizedModule`, knows of it too; so does a class that is made from one whose file mentions `_orig_mod`. Parts
+    that are replaced one by one are a note as well (`model.blocks[i] = torch.compile(block)`,
+    `layers.register_module(name, torch.compile(block))`) of a module that the function is given, or where the file
+    keeps states.
 
     Adapters that `peft.get_peft_model` puts into a wrapped module are named after the wrapper, too. Saved, they load
     into the plain model without an error, and none of them is set: a warning says that keys are missing. Compile what

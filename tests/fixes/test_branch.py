@@ -653,6 +653,43 @@ REFUSED_BY_COND = {
 }
 
 
+@pytest.mark.parametrize("made", ["x[x > 0]", "abs(x)[m] ** 2", "torch.masked_select(x, m).abs() / 2"])
+@pytest.mark.parametrize(
+    ("other", "refused"), [("x * 0.0", True), ("torch.zeros(3)", True), ("0.0", True), ("y * 2", False)]
+)
+def test_what_a_mask_picks_is_of_no_other_length(made, other, refused):
+    """Where it is empty, torch.where gives no element either; torch.cond raises, in eager mode too."""
+    source = (
+        HEAD
+        + f"""def f(x: torch.Tensor, other: torch.Tensor):
+    m = other > 0
+    y = {made}
+    if not torch.any(y):
+        y = {other}
+    return y.mean()
+"""
+    )
+    assert isinstance(branch(source, to_where), Refusal) is refused
+    assert isinstance(branch(source, to_cond), Refusal) is refused
+
+
+@pytest.mark.parametrize("other", ["torch.ones_like(x)", "torch.ones(3)", "1", "x * 2", "torch.zeros(3, 3)"])
+def test_a_mask_and_numbers_are_not_selected_between(other):
+    source = (
+        HEAD
+        + f"""def f(x: torch.Tensor):
+    m = x == 0
+    v = ~m if m.any() else {other}
+    return x[v]
+"""
+    )
+    assert isinstance(branch(source, to_where), Refusal)
+    statement = f"    if m.any():\n        v = ~m\n    else:\n        v = {other}\n    return x[v]\n"
+    assert isinstance(branch(source[: source.index("    v =")] + statement, to_where), Refusal)
+    for same in ("m", "x > 2", "torch.ones_like(m)"):
+        assert not isinstance(branch(source.replace(other, same), to_where), Refusal), same
+
+
 @pytest.mark.parametrize("body", REFUSED_BY_COND)
 def test_cond_is_refused(body):
     source = (

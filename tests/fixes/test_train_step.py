@@ -282,11 +282,15 @@ def test_where_it_is_not_plain_it_is_left(body: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "clones"),
-    [("mode='max-autotune-no-cudagraphs'", False), ("options={'a': 1}", False), ("mode='max-autotune'", True)],
+    [
+        ("mode='max-autotune-no-cudagraphs'", False),
+        ("options={'a': 1}", False),
+        ("mode='max-autotune'", True),
+    ],
 )
 def test_where_cuda_graphs_are_recorded_it_says_what_to_clone(argument: str, clones: bool) -> None:
-    """What another compiled call writes over fails when it is read: "accessing tensor output of CUDAGraphs that has been
-    overwritten", measured on an H200, torch 2.11, of the loss after the compiled step of its optimizer."""
+    """What another compiled call writes over fails when it is read: "accessing tensor output of CUDAGraphs that has
+    been overwritten", measured on an H200, torch 2.11, of the loss after the compiled step of its optimizer."""
     source = HEAD + FUNCTION.replace('backend="eager"', argument)
     found = findings(source, roots=["train_step"], target_torch=(2, 13))
     (told,) = (fix for one in found if one.code == "PTB160" for fix in one.fixes if "loss" in fix.description)

@@ -849,6 +849,18 @@ class Pipeline:
                 torch.save(self.model.state_dict(), path)  # PTS303
         return self.model.eval().parameters()
 """,
+    "a wrapper of which the file knows": """
+from torch._dynamo import OptimizedModule
+
+class Trainer:
+    def __init__(self, network):
+        self.network = network
+        if not isinstance(self.network, OptimizedModule):
+            self.network = torch.compile(self.network)
+
+    def restore(self, path):
+        self.network.restore(path)
+""",
     "the class of another": """
 class Ema(nn.Module):
     def __init__(self, model):
@@ -3592,6 +3604,42 @@ def test_a_setting_counts_by_version(target: tuple[int, int], there: bool) -> No
     source = "import torch\ntorch._dynamo.config.recompile_limit = 64\nprint(torch.compile(abs))\n"
     found = findings(source, target_torch=target, select=("PTS339",))
     assert bool(found) is not there
+
+
+@pytest.mark.parametrize("inner", ["", "._orig_mod"])
+def test_a_class_of_another_file_that_knows_of_the_wrapper(tmp_path: Path, inner: str) -> None:
+    """What a trainer compiles, it loads and saves as the class it comes from says."""
+    above = f"""class Trainer:
+    def __init__(self, network):
+        self.network = network
+
+    def load(self, state):
+        self.network{inner}.load_state_dict(state)
+"""
+    below = """import torch
+
+from base import Trainer
+
+class Faster(Trainer):
+    def speed_up(self, network, checkpoint):
+        self.network = network
+        self.network = torch.compile(self.network)
+        self.load(torch.load(checkpoint))
+"""
+    (tmp_path / "base.py").write_text(above)
+    (tmp_path / "faster.py").write_text(below)
+    found = lint([str(tmp_path / "faster.py")], Settings(target_torch=(2, 13))).findings
+    told = [f for f in found if f.code == "PTS303" and "from here on" in f.message]
+    assert bool(told) is (inner == "")
+
+
+def test_a_copy_is_written_of_what_is_surely_a_tensor() -> None:
+    """What is compiled may return several tensors, which have no clone()."""
+    found = [f for f in findings(headed(CASES["outputs of CUDA graphs"])) if f.code == "PTS338"]
+    written = [edit.text for one in found for fix in one.fixes if not fix.by_hand for edit in fix.edits]
+    assert written == ["fast(x).detach().clone()"]
+    assert found
+    assert all(one.fixes for one in found)
 
 
 @pytest.mark.parametrize("severity", ["warning", "note"])

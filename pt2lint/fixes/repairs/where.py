@@ -23,7 +23,16 @@ from pt2lint.fixes.arms import (
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.counts import is_some
 from pt2lint.fixes.instead import bad_use
-from pt2lint.fixes.kinds import LIKE, Kind, guess, is_without_gradients, may_be_none, names_no_device, words
+from pt2lint.fixes.kinds import (
+    LIKE,
+    MAKERS,
+    Kind,
+    guess,
+    is_without_gradients,
+    may_be_none,
+    names_no_device,
+    words,
+)
 from pt2lint.fixes.purity import RANDOM, alike, costly, effect, is_view, number, of_number, singular
 from pt2lint.fixes.rewrite import (
     New,
@@ -98,6 +107,7 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         return Refusal("the test is part tensor, part plain Python, and the other side is not cheap")
     _check_values(function, (node.body, node.orelse), kind)
     _check_shapes(function, node.body, node.orelse)
+    _check_masks((node.body, node.orelse), kind)
     if all(_is_number(side, kind) for side in (node.body, node.orelse)):
         reason = bad_use(function, node, kind, 6)
         if reason:
@@ -258,6 +268,22 @@ def _check_values(function: FunctionCode, values: Sequence[cst.BaseExpression], 
             raise Refused(f"a side is {word if word != 'none' else 'None'}, not a tensor")
         if callee(value) in RANDOM if isinstance(value, cst.Call) else False:
             raise Refused("a side draws random numbers")
+
+
+def _check_masks(values: Sequence[cst.BaseExpression], kind: Kind) -> None:
+    masks = [kind(one) == "tensor:bool" for one in values]
+    if any(masks) and any(_is_of_numbers(one, kind) for one in values):
+        raise Refused("a side is a mask, and the other one of numbers: as an index they say something else")
+
+
+def _is_of_numbers(value: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether it is no mask, but may be where the interpreter knows no dtype: `1`, `torch.ones(n)`, `x * 2`."""
+    word = kind(value)
+    if word != "tensor":
+        return word in ("int", "float", "tensor:int", "tensor:float")
+    if isinstance(value, cst.BinaryOperation):
+        return isinstance(value.operator, cst.Multiply | cst.Add | cst.Subtract | cst.Divide)
+    return isinstance(value, cst.Call) and callee(value) in MAKERS | LIKE
 
 
 def _gives_none(node: cst.IfExp) -> bool:
@@ -489,6 +515,7 @@ class _WhereWriter:
             values = [value for one, value in (*then, *orelse) if one == name]
             refuse_shared(self.function, name, self.taken, kept=not in_both)
             _check_shapes(self.function, *([] if in_both else [name]), *values)
+            _check_masks(values, self.kind)
             if in_both:
                 self.doubtful |= _doubtful(self.function, values, self.kind)
             else:
@@ -619,6 +646,7 @@ class _WhereWriter:
         for at, (one, other) in enumerate(zip(*sides, strict=True)):
             _check_values(self.function, (one, other), self.kind)
             _check_shapes(self.function, one, other)
+            _check_masks((one, other), self.kind)
             self.doubtful |= _doubtful(self.function, (one, other), self.kind)
             one, other = (results_[n][at].text_for(where, condition, n == 0, test) for n in (0, 1))
             first, second = self.with_names(one, then_names), self.with_names(other, else_names)

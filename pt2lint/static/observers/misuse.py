@@ -492,7 +492,7 @@ class Misuse:
 
     def replaced(self, target: ast.Attribute, owner: Value, value: Wrapped, frame: Frame) -> None:
         """`self.net = torch.compile(self.net)`, of a file that does not know of the wrapper."""
-        if not self._replaces(value, frame):
+        if not self._replaces(value, frame) or self._is_known_above(owner):
             return
         given = self._original(value)
         module = isinstance(owner, Instance) and self.at.classes.is_module(owner.cls)
@@ -525,13 +525,22 @@ class Misuse:
         return self.at.notebook.listens("replace part", frame) and not self._knows(frame)
 
     def _knows(self, frame: Frame) -> bool:
-        """Whether the file says `_orig_mod`, other than in the docstring of another function than this one."""
+        """Whether the file says `_orig_mod`, other than in the docstring of another function than this one, or asks for
+        the wrapper's class."""
+        if frame.module.has("OptimizedModule"):
+            return True
         if not frame.module.says("_orig_mod"):
             return False
         running = self.at.functions.running()
         others = [f for f in walk(frame.module.tree) if isinstance(f, FunctionNode) and f is not running]
         told = sum((ast.get_docstring(f, clean=False) or "").count("_orig_mod") for f in others)
         return told < frame.module.source.count("_orig_mod")
+
+    def _is_known_above(self, owner: Value) -> bool:
+        """Whether the file of a class that the object's is made from says `_orig_mod`: what it loads, and saves."""
+        if not isinstance(owner, Instance) or owner.cls is None:
+            return False
+        return any(cls.module.says("_orig_mod") for cls in self.at.classes.bases(owner.cls)[0][1:])
 
     def _original(self, compiled: Value) -> str:
         """What the code calls that which torch.compile was given for this; "" where that is not known."""
