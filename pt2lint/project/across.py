@@ -9,7 +9,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from pt2lint.finding import ALIKE, ALL_OVER, COPY, LEFT, PASTED, SHARED, UNDER, Finding
-from pt2lint.project.gather import BREAKS, ROWS, SPARSE, STAY, VALUES, is_ready, origin_of, shape
+from pt2lint.project import read_back
+from pt2lint.project.gather import STAY
+from pt2lint.project.one_cause import BREAKS, ROWS, SPARSE, VALUES, is_ready
+from pt2lint.project.read_back import origin_of, shape
 from pt2lint.project.statements import Where
 
 RECOMPILES = "PTR2"  # how the codes of recompilations begin
@@ -90,7 +93,8 @@ def _steered_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Findin
 
 def _cause(finding: Finding) -> tuple[str, str] | None:
     """The file, and what is said of the value that a break is about: a mask that picks rows of several tensors."""
-    return (finding.path, finding.price.cause) if finding.price is not None and finding.price.cause else None
+    said = read_back.cause(finding)
+    return (finding.path, said) if said else None
 
 
 def _left_all_over(findings: Iterable[Finding]) -> Iterator[tuple[int, Finding]]:
