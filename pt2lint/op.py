@@ -240,6 +240,8 @@ DRAWN = (
 )
 NO_METHODS = "Dynamo traces functions of NumPy's, not their methods"  # the same of `np.maximum.at`
 NO_VERSION = "Dynamo has no version of this function of NumPy's"  # why a call of it ends the graph
+# Methods that take something out of a list, a deque, a dictionary or a set.
+SHRINKS = ("clear", "discard", "pop", "popitem", "popleft", "remove")
 ITERATORS = (
     "generator of ",
     "iterator from outside of ",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from pt2lint.libraries.call import Call, named, start_of
 from pt2lint.libraries.model import Library
+from pt2lint.op import SHRINKS
 from pt2lint.static.values import (
     BOOL,
     INT,
@@ -646,7 +647,7 @@ LIBRARY = Library(
             *(f"builtins.list.{n}" for n in ("append", "extend", "insert")),
             *("builtins.set.add", "builtins.dict.setdefault", "builtins.dict.update"),
         ),
-        "shrinks": tuple(f"builtins.list.{n}" for n in ("clear", "pop", "popleft", "remove")),
+        "shrinks": tuple(f"builtins.list.{n}" for n in SHRINKS),
     },
     sizes=dict.fromkeys(("builtins.range", "builtins.slice"), (ALL, ())),
     handlers={

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import libcst as cst
 
+from pt2lint.op import SHRINKS
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.loop_syntax import (
     JOIN,
@@ -43,7 +44,6 @@ from pt2lint.rule.syntax import dotted, is_mask, names
 from pt2lint.rule.tree import is_name, parameters_in, walk
 
 _GROW = ("append", "extend", "insert", "appendleft")
-_SHRINK = ("clear", "pop", "popleft", "remove")
 _STACK = (*JOIN, "stack", "vstack")
 _DRAWS_FRACTIONS = ("random.random", "random.uniform", "random.gauss", "random.betavariate")
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic")
@@ -644,7 +644,7 @@ class Turns:
                 if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
                     owner = node.func.value
                     if is_name(owner, name):
-                        if node.func.attr.value in _SHRINK:
+                        if node.func.attr.value in SHRINKS:
                             return False
                         longer = longer or (
                             node.func.attr.value in _GROW and unconditional(self.function, node, loop)
@@ -669,7 +669,7 @@ class Turns:
                 if isinstance(node, cst.AssignTarget | cst.Del):
                     part = node.target
                 elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-                    part = node.func.value if node.func.attr.value in _SHRINK else None
+                    part = node.func.value if node.func.attr.value in SHRINKS else None
                 while isinstance(part, cst.Subscript):
                     part = part.value
                 if part is not None and dotted(part) == place:

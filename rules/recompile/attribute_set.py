@@ -5,14 +5,13 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.fixes.repairs.by_hand import told
-from pt2lint.op import Op
+from pt2lint.op import SHRINKS, Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk
 
 OF_TEXT = "Decide by the text where nothing is compiled: keep a part for each, and call that"
-SHRINKS = ("clear", "pop", "popleft", "remove", "discard")
 # On 2.6 a whole number that a module holds becomes an input of the graph once it has changed.
 INT_IS_CONSTANT = (2, 7)
 

@@ -168,10 +168,8 @@ def _is_number(side: cst.BaseExpression, kind: Kind) -> bool:
     return isinstance(side, cst.Call) and callee(side) in ("float", "int", "bool", "item")
 
 
-SHORT, SHORTER = (
-    40,
-    20,
-)  # characters of a test that may stand twice, where it cannot and where it could have a name
+# Characters of a test that may stand twice, where it cannot and where it could have a name.
+SHORT, SHORTER = 40, 20
 
 
 def _divisors(node: cst.CSTNode) -> list[cst.BaseExpression]:

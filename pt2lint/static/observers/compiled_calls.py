@@ -759,7 +759,7 @@ class CompiledCalls:
     def lengthened_by(self, method: FunctionNode) -> list[str]:
         """The lists and sets of the object that each run of its method makes longer, and does not make shorter."""
         changed: dict[str, set[str]] = {}
-        shrinks = {*self.at.models.last_words("shrinks"), "discard"}
+        shrinks = self.at.models.last_words("shrinks")
         for part in walk(method):
             callee = part.func if isinstance(part, ast.Call) else None
             held = callee.value if isinstance(callee, ast.Attribute) else None

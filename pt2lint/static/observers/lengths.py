@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from pt2lint.op import SHRINKS
 from pt2lint.static.source.nodes import FunctionNode, is_name, parts, walk
 
 ADD = ("append", "extend", "insert")
-SHRINK = ("clear", "pop", "popitem", "popleft", "remove")
 
 
 def lengthened(function: FunctionNode, names: set[str]) -> set[str]:
@@ -43,7 +43,7 @@ def added_to(function: FunctionNode, names: set[str]) -> dict[str, int]:
         if place is not None and (name := _within(place)) in names:
             found.setdefault(name, part.lineno)
     for each in walk(function) if found else ():
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in SHRINK:
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in SHRINKS:
             found.pop(_within(each.func.value), None)
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del):
             found.pop(each.id, None)
