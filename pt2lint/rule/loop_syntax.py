@@ -18,6 +18,7 @@ _DRAWS = ("randint", "randrange")
 # What goes over the same things as its first argument.
 THROUGH = ("tqdm", "trange", "track", "reversed", "list", "iter")
 RESIZED = ("interpolate", "resize")
+_RESETS = ("_dynamo.reset", "compiler.reset")
 
 
 def loops_around(function: FunctionCode, node: cst.CSTNode) -> list[Loop]:
@@ -47,6 +48,12 @@ def comprehensions_around(function: FunctionCode, node: cst.CSTNode) -> list[Loo
             found += turns
         child, here = here, function.parent(here)
     return found
+
+
+def forgets(block: cst.CSTNode) -> bool:
+    """Whether what was compiled is thrown away there, as what measures compilation does."""
+    calls = (part.func for part in walk(block) if isinstance(part, cst.Call))
+    return any(isinstance(one, cst.Attribute) and dotted(one).endswith(_RESETS) for one in calls)
 
 
 def is_resized(value: cst.BaseExpression | None) -> TypeGuard[cst.Call]:

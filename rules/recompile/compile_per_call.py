@@ -8,14 +8,13 @@ from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.fixes.rewrite import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.loop_syntax import forgets
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import children, is_name, placed, walk
 
 CALLED_OFTEN = ("forward", "__call__", "training_step", "validation_step", "test_step", "predict_step")
 # How web frameworks mark the function that answers a request: `@app.post("/predict")`.
 ROUTES = ("get", "post", "put", "patch", "delete", "route", "api_route", "websocket")
-
-RESETS = ("_dynamo.reset", "compiler.reset")
 
 
 class CompilePerCall(Rule):
@@ -158,7 +157,7 @@ class CompilePerCall(Rule):
         child: cst.CSTNode = node
         while here is not None:
             if isinstance(here, cst.For | cst.While) and child is here.body:
-                return None if used & _bound(here) or self.forgets(here) else "turn of the loop"
+                return None if used & _bound(here) or forgets(here) else "turn of the loop"
             if isinstance(here, cst.FunctionDef):
                 often = here.name.value in CALLED_OFTEN or self.answers_requests(here, used)
                 return f"call of `{here.name.value}`" if often else None
@@ -166,11 +165,6 @@ class CompilePerCall(Rule):
                 return None  # may well run once: `if self.compiled is None`
             child, here = here, self.function.parent(here)
         return None
-
-    def forgets(self, loop: cst.CSTNode) -> bool:
-        """Whether each turn throws away what was compiled, as what measures compilation does."""
-        calls = (part.func for part in walk(loop) if isinstance(part, cst.Call))
-        return any(isinstance(one, cst.Attribute) and self.text(one).endswith(RESETS) for one in calls)
 
     def answers_requests(self, function: cst.FunctionDef, used: set[str]) -> bool:
         """Whether a web framework calls the function, and what is compiled lives longer than the call."""

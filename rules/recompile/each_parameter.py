@@ -7,12 +7,13 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.rewrite import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
-from pt2lint.rule.loop_syntax import loops_around
+from pt2lint.rule.loop_syntax import forgets, loops_around
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import is_name, placed, walk
 
 GIVES_PARAMETERS = ("parameters", "named_parameters", "state_dict")
 GIVES_MODULES = ("modules", "named_modules", "children", "named_children")
@@ -25,6 +26,8 @@ EACH_MODEL = (
     "Each size needs a compilation: for more than 8, set `torch._dynamo.config.recompile_limit` (`cache_size_limit` on "
     "2.6) to their number, or call `torch.compiler.reset()` before each, where none comes back."
 )
+OF_EACH = "again for each, whatever `dynamic` says, up to the limit of 8"
+SUGGESTS = "suggest_"  # how the methods begin by which a search for settings gives a function numbers
 ANEW = "again for each other shape, whatever `dynamic` says, up to the limit of 8"
 
 
@@ -41,8 +44,9 @@ class EachParameter(CompiledCall):
     compiled again, until the limit, also where all parameters of one shape are given in a list (`for params in
     by_shape.values()`). What is not the parameter but has its data (`p.detach()`, `p.data`), and its gradient, may
     have any size. So it is for the weights of a model that is an argument: given models of other sizes in turn
-    (`for width in widths: loss_of(Net(width), x)`), the function is compiled again for each. Each size needs that;
-    for more than 8, raise `torch._dynamo.config.recompile_limit` to their number, or call `torch.compiler.reset()`
+    (`for width in widths: loss_of(Net(width), x)`), the function is compiled again for each, and so is `forward` where
+    each model is compiled by itself (`net = torch.compile(Net(width))`), as in a sweep. Each size needs that; for
+    more than 8, raise `torch._dynamo.config.recompile_limit` to their number, or call `torch.compiler.reset()`
     before each, where none comes back.
 
     ## Example
@@ -82,7 +86,7 @@ class EachParameter(CompiledCall):
     `dynamic=True`, 1 where they are made flat, and none where all are given in one call; 1 where all have two
     dimensions. For twelve matrices that are `nn.Parameter`, one by one or in lists, 8, and then eager, also with
     `dynamic=True`; 1 for `p.detach()`, `p.data`, `p.view(-1)` and gradients. For eleven models of other sizes 8, and
-    then eager, also with `dynamic=True`; none for eleven of one size.
+    then eager, also with `dynamic=True`, and for ten that are compiled one after another; none for eleven of one size.
     """
 
     code = "PTR224"
@@ -90,15 +94,72 @@ class EachParameter(CompiledCall):
     instead = MappingProxyType({"": "Pass all of them at once, and loop in compiled code"})
     severity = "note"
 
+    def looked_at(self, node: cst.Call, op: Op) -> None:
+        if self.calls_resized(node, op):
+            what = f"{self.quote(node.func)} is a model of other sizes each time"
+            self.report(
+                node.func,
+                op,
+                f"{what}: {self.callee(op)} is compiled {OF_EACH}",
+                fixes=[self.fix(EACH_MODEL, by_hand=True)],
+            )
+        else:
+            super().looked_at(node, op)
+
+    def calls_resized(self, node: cst.Call, op: Op) -> bool:
+        """Whether what is called is a model that a turn of a loop makes with another number and compiles, or that a
+        function does that is given another number at each call, or that asks a search for one, as Optuna's:
+        `Net(trial.suggest_int("width", 8, 64))`."""
+        if not isinstance(node.func, cst.Name):
+            return False
+        turns, name = self.turns(node, op), node.func.value
+        for loop in turns.loops:
+            if isinstance(loop, cst.For) and self.makes(
+                loop.body, name, {n.value for n in names(loop.target)}
+            ):
+                return not forgets(loop)
+        function = enclosing_function(self.function, node)
+        if function is None:
+            return False
+        numbers = turns.parameters | self.suggested(function)
+        return bool(numbers) and self.makes(function.body, name, numbers) and not forgets(function)
+
+    def suggested(self, function: cst.FunctionDef) -> set[str]:
+        """What a function assigns of what a search suggests to it: `width = trial.suggest_int("width", 8, 64)`."""
+        given = {p.name.value for p in placed(function.params)}
+        return {
+            n.value
+            for part in walk(function.body)
+            if isinstance(part, cst.Assign) and isinstance(part.value, cst.Call)
+            if isinstance(callee := part.value.func, cst.Attribute) and callee.attr.value.startswith(SUGGESTS)
+            if isinstance(callee.value, cst.Name) and callee.value.value in given
+            for target in part.targets
+            for n in names(target.target)
+        }
+
+    def makes(self, block: cst.CSTNode, name: str, numbers: set[str]) -> bool:
+        """Whether all that a block gives the name is a model whose layers are made with one of these numbers."""
+        made = [
+            _inside(ast.parse(self.text(part.value), mode="eval").body)
+            for part in walk(block)
+            if isinstance(part, cst.Assign) and any(is_name(t.target, name) for t in part.targets)
+        ]
+        made = [one for one in made if not (isinstance(one, ast.Name) and one.id == name)]
+        return bool(made) and all(
+            self.makes(block, one.id, numbers)
+            if isinstance(one, ast.Name)
+            else _is_sized_by(one, numbers, self.file)
+            for one in made
+        )
+
     def called(self, node: cst.Call, op: Op, turns: Turns) -> None:
         for loop in turns.loops:
             if not isinstance(loop, cst.For):
                 continue
             models = [a for a in self.arguments(node, op) if self.is_resized(loop, a)]
-            if models:
+            if models and not forgets(loop):
                 what = "is a model of other sizes at each turn"
-                costs = "again for each, whatever `dynamic` says, up to the limit of 8"
-                self.say(models[0], op, what, costs, self.fix(EACH_MODEL, by_hand=True))
+                self.say(models[0], op, what, OF_EACH, self.fix(EACH_MODEL, by_hand=True))
                 return
             if self.are_listed_by_shape(loop.iter):
                 lists = {n.value for n in names(loop.target)[-1:]}  # of `.items()` the second
@@ -155,20 +216,15 @@ class EachParameter(CompiledCall):
         model, turning = argument.value, {n.value for n in names(loop.target)}
         if not isinstance(model, cst.Name) or not argument.word.startswith(("module", "torch.nn.")):
             return False
-        if model.value in turning:
-            lists = {n.value for n in names(_list_of(loop, model.value))}
-            made = [
-                (item.elt, _turning(item.generators))
-                for bound in self.assigned(lists, ast.Name, ast.Attribute)
-                for item in ast.walk(bound)
-                if isinstance(item, ast.ListComp)
-            ]
-        else:
-            made = [
-                (ast.parse(self.text(part.value), mode="eval").body, turning)
-                for part in walk(loop.body)
-                if isinstance(part, cst.Assign) and any(is_name(t.target, model.value) for t in part.targets)
-            ]
+        if model.value not in turning:
+            return self.makes(loop.body, model.value, turning)
+        lists = {n.value for n in names(_list_of(loop, model.value))}
+        made = [
+            (item.elt, _turning(item.generators))
+            for bound in self.assigned(lists, ast.Name, ast.Attribute)
+            for item in ast.walk(bound)
+            if isinstance(item, ast.ListComp)
+        ]
         return bool(made) and all(_is_sized_by(value, numbers, self.file) for value, numbers in made)
 
     @property
@@ -320,6 +376,13 @@ def _list_of(loop: cst.For, name: str) -> cst.BaseExpression:
             if is_name(each.value, name):
                 return arg.value
     return over
+
+
+def _inside(made: ast.expr) -> ast.expr:
+    """`Net(n)` of `torch.compile(Net(n), mode="max-autotune")`."""
+    while isinstance(made, ast.Call) and _named(made.func, ("compile",)) and made.args:
+        made = made.args[0]
+    return made
 
 
 def _is_sized_by(made: ast.expr, numbers: set[str], file: ast.Module) -> bool:
