@@ -191,17 +191,18 @@ def _has_inputs(tree: ast.Module) -> bool:
 
 def _is_script(tree: ast.Module) -> bool:
     """Whether running the file does something: a __main__ guard, or at its top level loops, calls that stand alone,
-    or calls of what the file made before (`y = model(x)`). What is asked of libraries alone is a setting."""
+    or calls of what the file made before (`y = model(x)`). What is asked of libraries alone is a setting, or of what
+    Python's own gave (`logger.setLevel(...)`)."""
     own: set[str] = set()
-    libraries = {*dir(builtins), "__file__"}
+    libraries = {*dir(builtins), "__file__", "__name__"}
+    plain = {*libraries}  # names of Python alone
     for node in tree.body:
-        if isinstance(node, ast.Import):
-            names = [
-                each.asname or each.name.partition(".")[0] for each in node.names if _is_library(each.name)
-            ]
-            libraries.update(names)
-        elif isinstance(node, ast.ImportFrom) and not node.level and _is_library(node.module or ""):
-            libraries.update(each.asname or each.name for each in node.names)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for each in node.names:
+                module = each.name if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
+                name = each.asname or each.name.partition(".")[0]
+                libraries |= {name} if _is_library(module) else set()
+                plain |= {name} if _is_python(module) else set()
         if (
             isinstance(node, ast.If)
             and "__name__" in ast.unparse(node.test)
@@ -221,13 +222,21 @@ def _is_script(tree: ast.Module) -> bool:
             if any(isinstance(each.func, ast.Name) and each.func.id in own for each in calls):
                 return True
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            own |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            made = {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+            used = {each.id for each in ast.walk(node.value or node) if isinstance(each, ast.Name)}
+            own |= made
+            if used <= plain:
+                plain |= made
+                libraries |= made
     return False
 
 
 def _is_library(module: str) -> bool:
-    name = module.partition(".")[0]
-    return name in sys.stdlib_module_names or name in ("torch", "numpy")
+    return _is_python(module) or module.partition(".")[0] in ("torch", "numpy")
+
+
+def _is_python(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def find_files(paths: Sequence[str], extra: Iterable[str] = ()) -> dict[str, str]:

@@ -129,17 +129,17 @@ def test_what_leaves_methods_to_others_is_run_as_one_of_those(tmp_path: Any) -> 
 def test_a_search_that_dies_or_ends_in_nothing_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     from pt2lint.dynamic.child import search
 
-    nothing = {"found": [], "values": True, "trouble": ""}
+    nothing = {"found": [], "values": True, "trouble": []}
     assert search.in_a_fork(lambda: {"found": [[3, 1]]}) == {"found": [[3, 1]]}
     assert search.in_a_fork(lambda: {"found": [[3, 1]][: 1 + 0 * os.fork()]}) == {"found": [[3, 1]]}
     assert search.in_a_fork(lambda: {"found": 1 // 0}) == nothing
     # What ends the process is not called in this one.
-    ended = nothing | {"values": False, "trouble": "ended the process"}
+    ended = nothing | {"values": False, "trouble": ["ended the process"]}
     assert search.in_a_fork(lambda: os._exit(3)) == ended
-    killed = nothing | {"values": False, "trouble": "was ended by SIGSEGV"}
+    killed = nothing | {"values": False, "trouble": ["was ended by SIGSEGV"]}
     assert search.in_a_fork(lambda: os.kill(os.getpid(), signal.SIGSEGV) or {}) == killed
     monkeypatch.setattr(search, "SECONDS", 0.2)
-    endless = nothing | {"values": False, "trouble": "did not come back"}
+    endless = nothing | {"values": False, "trouble": ["did not come back"]}
     assert search.in_a_fork(lambda: {"found": [*iter(int, 1)]}) == endless
     monkeypatch.setattr(search, "IDLE", 0.2)
     monkeypatch.setattr(search, "SECONDS", 200)
@@ -330,6 +330,9 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
         "class Leaves(Lookup):\n"
         "    def forward(self, x):\n"
         "        raise SystemExit('bye')\n"
+        "class Asserts(Lookup):\n"
+        "    def forward(self, x):\n"
+        "        assert x is self\n"
         "def untaken(x: torch.Tensor):\n"
         "    raise ValueError('nothing will do')\n"
         "class Neither(Lookup):\n"
@@ -341,7 +344,10 @@ def test_what_stands_in_the_way_is_said(tmp_path: Any) -> None:
     assert found["Lookup"].startswith("made-up inputs: input_ids int64")
     assert found["Nothing"] == "made-up inputs: x None"
     assert said.pop("Exits") == "no call of it ran, the nearest ended the process; Exits(), (x,)"
-    assert said.pop("Leaves") == "no call of it ran, the nearest raised SystemExit: bye; Leaves(), (x,)"
+    nearest = "no call of it ran, the nearest raised"
+    assert said.pop("Leaves") == f"{nearest} SystemExit: bye (shapes_made_up.py:44); Leaves(), (x,)"
+    asserts = said.pop("Asserts")  # an error without words
+    assert asserts.startswith(f"{nearest} AssertionError (shapes_made_up.py:47: `assert x is self`);")
     assert said.pop("untaken").endswith("; untaken, (x,)")
     assert said.pop("Neither").endswith("; Neither(), (x,)")
     assert found["Four"] == "made-up inputs: x float32[2, 3], y float32[2, 6], image float32[2, 7, 32, 32]"
@@ -822,16 +828,22 @@ def test_a_folder_of_the_name_of_an_outer_one_is_looked_into(
 def test_a_part_of_the_own_package_that_its_build_makes_is_a_placeholder(project: Project) -> None:
     project.write(
         "built_made_up/__init__.py",
-        "from .version import __version__\nfrom built_made_up import _C\nONE = 1\n",
+        "from .version import __version__\nfrom built_made_up import _C\nfrom . import later\nONE = 1\n",
     )
+    # What it puts in its own place has its parts nevertheless.
+    project.write(
+        "built_made_up/later/__init__.py", "import sys, not_there\nsys.modules[__name__] = not_there.Lazy()\n"
+    )
+    project.write("built_made_up/later/two.py", "TWO = 2\n")
     text = """
         import torch
         from . import ONE
+        from built_made_up.later.two import TWO
 
         class Net(torch.nn.Module):
             def forward(self, x: torch.Tensor) -> torch.Tensor:
                 print(1)  # HERE
-                return x + ONE
+                return x + ONE + TWO
     """
     result = project.verify(project.write("built_made_up/net.py", text), further=False)
     assert [each.verdict for each in result.findings] == ["confirmed"]
@@ -899,8 +911,13 @@ def test_a_function_that_breaks_is_run_without_annotations(project: Project) -> 
 
         def saved(path):
             raise ValueError(path)
+
+        @torch.compiler.disable
+        def never_compiled(x: torch.Tensor) -> torch.Tensor:
+            return x if x.sum() > 0 else -x
     """
     result = project.verify(project.write("functions.py", text), further=False)
+    assert [each.code for each in result.findings] == ["PTB100"]
     assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"]
     assert not any("saved" in note for note in result.notes)
     assert [note for note in result.notes if "numpy" in note] == [] or any(
@@ -1243,7 +1260,28 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.first(x)  # type: ignore[no-any-return]
 
-    for cls in (Optional, Shaped):
+    class Named(torch.nn.Module):
+        def __init__(self, image_size=None, image_width=None, **options) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            assert image_size is not None or image_width is not None, "either image_size or image_width"
+            self.first = torch.nn.Linear(options.pop("in_width"), image_size)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.first(x)  # type: ignore[no-any-return]
+
+    class Levels(torch.nn.Module):
+        def __init__(self, hidden, net, channels=()) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            widths = [channels[0], *channels[1:]] + hidden  # noqa: RUF005 -- as people write it
+            self.layers = torch.nn.ModuleList(torch.nn.Conv2d(each, 4, 1) for each in widths[:2])
+            self.net, self.number = net.eval(), hidden[0]
+
+        def forward(self, x):  # type: ignore[no-untyped-def]
+            for i, layer in enumerate(self.layers):
+                x[i] = torch.cat((layer(x[i]), x[i]), 1)
+            return x
+
+    for cls in (Optional, Shaped, Named, Levels):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
 
@@ -1317,7 +1355,25 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
             assert height == self.size[0] and width == self.size[1]  # noqa: PT018 -- as people write it
             return self.layer(x)  # type: ignore[no-any-return]
 
-    for cls in (Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
+    class Slope(torch.nn.Module):
+        def forward(self, positions: torch.Tensor) -> torch.Tensor:
+            energy = positions.requires_grad_().square().sum()
+            return torch.autograd.grad(energy, positions)[0]
+
+    class Joined(torch.nn.Module):
+        def forward(self, *parts: torch.Tensor) -> torch.Tensor:
+            return torch.cat(parts, 1)
+
+    class Turned(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 12)
+
+        def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+            heads = self.layer(x).unflatten(-1, (2, 6)).transpose(1, 2)
+            return heads * cos[: x.shape[1]][None, None] + heads.flip(-1) * sin[: x.shape[1]][None, None]
+
+    for cls in (Slope, Joined, Turned, Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
     assert isinstance(made, Target)
@@ -1357,15 +1413,41 @@ def test_the_sizes_that_an_assertion_compares() -> None:
     assert sizes_asserted(ValueError("no assertion")) == []
 
 
+@pytest.mark.parametrize(
+    ("error", "wanted"),
+    [
+        (
+            "Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: [2, 1, 5, 8]",
+            (2, 5, 8),
+        ),
+        ("expected 4D input (got 5D input)", (2, 5, 8)),
+        ("not enough values to unpack (expected 6, got 4)", (2, 2, 5, 8, 2, 2)),
+        (
+            "einsum(): the number of subscripts in the equation (4) does not match the number of dimensions (3) for "
+            "operand 0",
+            (2, 5, 2, 5, 8),
+        ),
+    ],
+)
+def test_an_error_about_the_number_of_dimensions_asks_for_another(
+    error: str, wanted: tuple[int, ...]
+) -> None:
+    from pt2lint.dynamic.child.lessons import mended
+    from pt2lint.dynamic.child.trouble import Trouble
+
+    assert wanted in mended((2, 2, 5, 8), Trouble(error))
+
+
 def test_an_error_that_is_cut_off_asks_for_nothing() -> None:
     from pt2lint.dynamic.child.lessons import sizes_in
+    from pt2lint.dynamic.child.trouble import Trouble
 
     text = (
         "Attempting to broadcast a dimension of length 28 at -1! Mismatching argument at index 1 had "
         "torch.Size([2, 16, 28]); but expected shape should be broadcastable to [2, 16, 8]"
     )
-    assert sizes_in(text) == (28, 8)
-    assert sizes_in(text[:-5]) is None  # "[2, "
+    assert sizes_in(Trouble(text)) == (28, 8)
+    assert sizes_in(Trouble(text[:-5])) is None  # "[2, "
 
 
 def test_what_torch_keeps_of_the_eager_run_refutes_nothing(project: Project) -> None:

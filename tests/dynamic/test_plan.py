@@ -33,6 +33,8 @@ def test_a_file_that_is_named_is_run_though_nothing_was_found(
     [
         ('warnings.filterwarnings("ignore", category=UserWarning)', "made_up"),
         ("torch.manual_seed(0)", "made_up"),
+        ("log = logging.getLogger(__name__)\nlog.setLevel(logging.INFO)", "made_up"),
+        ("net = torch.nn.Linear(3, 3)\nnet(torch.ones(3))", "run"),
         ("print(torch.compile(torch.sin)(torch.ones(3)))", "run"),
         ("print(Net()(torch.ones(3)))", "run"),
         ("run()", "run"),
@@ -42,7 +44,7 @@ def test_a_setting_at_the_top_makes_no_script_of_a_file(
     line: str, kind: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = f"import warnings\nfrom train import run\n{MODEL}{line}\n"
+    text = f"import logging\nimport warnings\nfrom train import run\n{MODEL}{line}\n"
     path = str((tmp_path / "model.py").resolve())
     (tmp_path / "model.py").write_text(text)
     assert plan({path: text}, worth_inputs([], ["model.py"]), VerifyOptions())[0].kind == kind

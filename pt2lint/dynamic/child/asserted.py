@@ -7,7 +7,7 @@ import inspect
 import textwrap
 import traceback
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 # What is computed again computes no more than numbers: methods of tensors that say sizes, `len` and `int`.
@@ -25,11 +25,6 @@ def sizes_asserted(error: BaseException) -> list[tuple[int, int]]:
         return []
     calls = [*traceback.walk_tb(error.__traceback__)]
     return [pair for call in calls[-1:] for node in _comparisons(*call) for pair in _pairs(node, call[0])]
-
-
-def told(pairs: Sequence[tuple[int, int]]) -> str:
-    """`32 == 24 and 32 == 48 is asserted`"""
-    return " and ".join(f"{a} == {b}" for a, b in pairs) + " is asserted"
 
 
 def _pairs(node: ast.Compare, frame: types.FrameType) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,7 @@ import torch
 
 from .inputs import BadInputs, describe, label, split_arguments
 from .probes import as_before
-from .targets import Call, Target, cloned, tensors_of
+from .targets import Call, Target, cloned, compiled_of, tensors_of
 
 
 def target_for(value: Any, module: Any, how: str, name: str) -> Target:
@@ -73,10 +73,7 @@ def callables_of(module: Any) -> tuple[list[Callable[..., Any]], str]:
         held = {type(part) for part in one.modules()} & order.keys()
         return -len(held), -order.get(type(one), -1)
 
-    compiled = [
-        value._torchdynamo_orig_callable for value in values if hasattr(value, "_torchdynamo_orig_callable")
-    ]
-    return [*sorted(found, key=rank), *compiled], trouble
+    return [*sorted(found, key=rank), *filter(None, map(compiled_of, values))], trouble
 
 
 def of(value: Any, classes: list[type]) -> bool:

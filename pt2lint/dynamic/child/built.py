@@ -107,10 +107,13 @@ class Arguments:
                 continue
             if parameter.default is parameter.empty and not depth and name in self.known:
                 given = self.known[name]
-                arguments[name] = fitted(name, given, self.width) if self.small else given
+                if self.small:
+                    given = fitted(name, given, self.width)
+                elif isinstance(given, dict):
+                    given = dict(given)
                 if isinstance(given, dict):  # of which some may not be written out
-                    arguments[name] = dict(arguments[name])
-                    self.configs.append(arguments[name])
+                    self.configs.append(given)
+                arguments[name] = given
             elif parameter.default is parameter.empty:
                 arguments[name] = self._value(name, parameter, cls, depth, uses.get(name))
             elif depth and self.small:
@@ -202,7 +205,7 @@ class Arguments:
             try:
                 return self.cls(**self.values)
             except (AttributeError, KeyError, TypeError) as error:
-                if not self.teach(error):
+                if not self.teach(error) and not self._hand_over(error):
                     raise
 
     def build_somehow(self) -> Any:
@@ -240,6 +243,11 @@ class Arguments:
         words = re.findall(r"""['"](\w+)['"]""", text)
         named = [name for name in [p.name for p in parameters] if re.search(rf"\b{name}\b", text)]
         yield from ((name, word) for name in named for word in words)
+        # "either size or both height and width must be given"
+        wanted = [
+            (each.name, lacked(each, self.width)) for each in parameters if each.name in {*named} & {*absent}
+        ]
+        yield from (each for each in wanted if each[1] is not None)
         numbers = [name for name, given in self.values.items() if type(given) is int]
         yield from ((name, number) for name in numbers if name in named for number in NUMBERS)
         for pair in sizes_asserted(error):
@@ -249,17 +257,20 @@ class Arguments:
             yield from self._numbers_for_none([p for p in parameters if p.name in absent])
         if "not callable" in text:
             yield from ((name, torch.nn.Identity) for name in absent if uses.get(name) is torch.nn.Identity)
-        asked = re.match(r"'(int|NoneType)' object has no attribute", text)
+        asked = re.match(r"'(int|NoneType)' object has no attribute '(\w+)'", text)
         having = [n for n in absent if uses.get(n) is argparse.Namespace or CONFIGURATION.match(n)]
         for name in (numbers if asked[1] == "int" else having) if asked else ():
-            self.configs.append(Namespace())
+            self.configs.append(Passed() if asked and hasattr(torch.nn.Module, asked[2]) else Namespace())
             yield name, self.configs[-1]
         if "'Namespace'" in text:
             empty = [name for name, given in self.values.items() if given == Namespace()]
             yield from ((name, named_value(name, self.width)) for name in empty)
         if re.search(
-            r"'int' (and 'list'|object is not (iter|subscr)|is not|has no)|[(]not .int.[)] to list", text
+            r"'int' (and 'list'|object is not (iter|subscr)|is not|has no len)|to (list|tuple)$", text
         ):
+            for name, given in self.values.items():  # "can only concatenate list (not "tuple") to list"
+                if isinstance(given, (tuple, list)) and "concatenate" in text:
+                    yield name, [*given] if isinstance(given, tuple) else (*given,)
             for name, given in self.values.items():  # the sizes of each of several stages
                 if isinstance(given, (tuple, list)) and given and all(type(each) is int for each in given):
                     yield name, [(each,) * 3 for each in given]
@@ -269,6 +280,8 @@ class Arguments:
             for name, given in self.values.items():
                 if isinstance(given, (tuple, list)) and given:
                     yield name, (*given, given[-1])
+            empty = [p.name for p in parameters if p.default in ((), []) and p.name not in self.values]
+            yield from ((name, (self.width,) * 2) for name in empty)
             if "non-iterable" in text:
                 yield from ((name, (self.values[name],) * size) for name in numbers for size in (2, 3))
         flags = [p for p in parameters if isinstance(p.default, bool) and p.name not in self.values]
@@ -296,10 +309,9 @@ class Arguments:
                 changes[field.name] = other
         return dataclasses.replace(given, **changes) if changes else given
 
-    def fill(self, trouble: str) -> bool:
+    def fill(self, absent: str) -> bool:
         """Give a number for what is None by default where a call lacks it. Whether there is such an argument."""
-        asked = re.search(r" where `(\w+)` is None$", trouble)
-        parameter = inspect.signature(takes_arguments(self.cls)).parameters.get(asked[1]) if asked else None
+        parameter = inspect.signature(takes_arguments(self.cls)).parameters.get(absent)
         number = lacked(parameter, self.width) if parameter and parameter.name not in self.values else None
         if parameter and number is not None:
             self.values[parameter.name] = number
@@ -367,6 +379,17 @@ class Arguments:
         if not lacking or lacking[0] in self.values or all(p.kind is not p.VAR_KEYWORD for p in parameters):
             return False
         self.values.update({name: named_value(name, self.width) for name in lacking})
+        return True
+
+    def _hand_over(self, error: BaseException) -> bool:
+        """Give what the class asks of the options that it takes: `options["width"]` of `**options`."""
+        name = error.args[0] if isinstance(error, KeyError) and error.args else None
+        parameters = inspect.signature(self.cls).parameters.values()
+        if not isinstance(name, str) or not name.isidentifier() or name in self.values:
+            return False
+        if all(each.kind is not each.VAR_KEYWORD for each in parameters):
+            return False
+        self.values[name] = self._known(name, self.values)
         return True
 
     def _known(self, name: str, beside: dict[str, Any]) -> Any:

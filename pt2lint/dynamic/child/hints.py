@@ -99,6 +99,12 @@ class Hints:
                     apart = [each for each in node.targets[0].elts if not isinstance(each, ast.Starred)]
                     if node.value.id in self.names and all(isinstance(each, ast.Name) for each in apart):
                         self.items[node.value.id] = dict.fromkeys(map(ast.unparse, apart))
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                put = node.targets[0]  # x[i] = layer(x[i])
+                if isinstance(put.slice, (ast.Name, ast.Constant)) and ast.unparse(put) in ast.unparse(
+                    node.value
+                ):
+                    self.several |= {ast.unparse(put.value)} & {*self.names}
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 if word := _word(node.left):
                     self._add(self.perhaps, ast.unparse(node.comparators[0]), word)

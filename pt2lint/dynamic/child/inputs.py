@@ -20,7 +20,7 @@ import torch
 from .built import WIDTH, Arguments
 from .placeholders import Placeholders
 from .probes import as_before
-from .targets import Later, Target, cloned
+from .targets import Later, Target, cloned, compiled_of
 
 
 class BadInputs(Exception):
@@ -227,9 +227,7 @@ def made_targets(value: Any, how: str, name: str, module: Any) -> list[Target]:
             )
         function, args, kwargs = item[0], item[1], dict(item[2]) if len(item) > 2 and item[2] else {}
         args = tuple(args) if isinstance(args, (list, tuple)) else (args,)
-        function = getattr(function, "_torchdynamo_orig_callable", None) or getattr(
-            function, "_orig_mod", function
-        )
+        function = compiled_of(function) or getattr(function, "_orig_mod", function)
         if id(function) in by_function:
             by_function[id(function)].add((args, kwargs))
             continue

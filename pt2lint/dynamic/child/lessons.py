@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-LENGTH, MANY = 5, 64
+from .trouble import Trouble
+
+LENGTH, EDGE, MANY = 5, 16, 64
 MOST = 1 << 20  # elements of a shape
 # The number that was there, and the one that was wanted.
 _SIZES = [
@@ -23,10 +25,11 @@ _SIZES = [
         r"running_mean should contain (?P<had>\d+) elements not (?P<wanted>\d+)",
     )
 ]
-_ASSERTED = re.compile(r" where ((?:\d+ == \d+(?: and )?)+) is asserted$")  # as asserted.told says it
 _ADDED = re.compile(
     r"dimension of length (\d+) at (-\d+)!.*Size\(\[([\d, ]+)\]\);.*broadcastable to \[([\d, ]+)\]"
 )
+# Of sizes that do not go together the last ones are told first.
+_PLACE = re.compile(r"dimension of length \d+ at -(\d+)!")
 _BESIDE = re.compile(r"Sizes of tensors must match.*?Expected (?:size )?(\d+) .*?got (?:size )?(\d+) for")
 # A batch is put together with what has one row: a token, a state that is kept. (The size that the batch had.)
 _ONE_ROW = re.compile(
@@ -41,6 +44,17 @@ _FLOATS = re.compile(
     r"but got Long and Float|got: Long|must be floating"
 )
 _SUM = re.compile(r"sum exactly to (\d+) .*split_sizes=\[([\d, ]+)\]")
+# How many dimensions there were, and how many were wanted.
+_RANKS = [
+    re.compile(pattern)
+    for pattern in (
+        r"or (?P<wanted>\d)D \(batched\) input to \w+, but got input of size: \[(?P<shape>[\d, ]+)\]",
+        r"expected (?P<wanted>\d)D(?: or \dD)? input \(got (?P<had>\d)D input\)",
+        r"not enough values to unpack \(expected (?P<wanted>\d), got (?P<had>\d)\)",
+        r"subscripts in the equation \((?P<wanted>\d)\) does not match the number of dimensions \((?P<had>\d)\)",
+        r"input\.dim\(\) = (?P<had>\d) is not equal to len\(dims\) = (?P<wanted>\d)",
+    )
+]
 _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
 _VIEWED = re.compile(r"shape '\[[\d, ]*-1, ([\d, ]+)\]' is invalid for input of size")
 _RANK = re.compile(
@@ -54,34 +68,36 @@ def dtype_in(error: str) -> str | None:
     return "int64" if _INTEGERS.search(error) else "float32" if _FLOATS.search(error) else None
 
 
-def sizes_in(error: str) -> tuple[int, int] | None:
+def sizes_in(trouble: Trouble) -> tuple[int, int] | None:
     """(the size that was there, the size that was wanted), where an error names both."""
+    error = trouble.text
     if found := _SUM.search(error):
         return int(found[1]), sum(map(int, found[2].split(",")))
     if found := _ADDED.search(error):
         place = len(found[3].split(",")) + int(found[2])
         wanted = found[4].split(",")
         return int(found[1]), int(wanted[place] if place < len(wanted) else found[1])
-    if pairs := _asserted(error):
-        return pairs[0]
+    if trouble.sizes:
+        return trouble.sizes[0]
     found = next(filter(None, (pattern.search(error) for pattern in _SIZES)), None)
     return (int(found["had"]), int(found["wanted"])) if found else None
 
 
-def distance(error: str) -> int:
-    """How far the size that was there is from the one that was wanted."""
-    had, wanted = sizes_in(error) or (0, 0)
-    return abs(had - wanted)
+def nearness(trouble: Trouble) -> tuple[int, int]:
+    """How near to what was wanted a size was: how many of the last dimensions are right, and less the distance."""
+    had, wanted = sizes_in(trouble) or (0, 0)
+    place = _PLACE.search(trouble.text)
+    return int(place[1]) if place else 0, -abs(had - wanted)
 
 
-def mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
+def mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...]]:
     """Shapes in place of one with which an error came, the likeliest first."""
-    yield from (each for each in _mended(shape, error) if each != shape and math.prod(each) <= MOST)
+    yield from (each for each in _mended(shape, trouble) if each != shape and math.prod(each) <= MOST)
 
 
-def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
-    found = sizes_in(error)
-    if pairs := _asserted(error):
+def _mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...]]:
+    found, error = sizes_in(trouble), trouble.text
+    if pairs := trouble.sizes:
         yield from _with_either(shape, pairs)
         yield from _with_either(shape, [(b, a) for a, b in pairs])
         return
@@ -90,7 +106,8 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
         yield from ((*shape[:n], 1, *shape[n + 1 :]) for n, size in enumerate(shape[:2]) if size == had)
     if found and shape:
         had, wanted = found
-        for place in dict.fromkeys((len(shape) - 1, min(1, len(shape) - 1))):
+        places = (len(shape) - 1, min(1, len(shape) - 1), *([0] if len(shape) == 2 else []))
+        for place in dict.fromkeys(places):
             if shape[place] == had:
                 yield (*shape[:place], wanted, *shape[place + 1 :])
         times = had // shape[-1] if shape[-1] else 0  # of which several are put beside one another
@@ -117,25 +134,21 @@ def _mended(shape: tuple[int, ...], error: str) -> Iterator[tuple[int, ...]]:
                 yield (*shape[:2], *spread)
     elif re.search(r"selected index k out of range|k not in range", error) and len(shape) > 1:  # topk
         yield (shape[0], MANY, *shape[2:])
+    elif more := _more_dimensions(error):
+        yield from _of_other_rank(shape, more)
     elif unpacked := _UNPACKED.search(error):
         yield (*shape[:-1], int(unpacked[1]))
-        yield from _of_other_rank(shape)
+        yield from _of_other_rank(shape, 1)
     elif (viewed := _VIEWED.search(error)) and shape:
         row = math.prod(map(int, viewed[1].split(",")))
         yield (*shape[:-1], row)
         if len(shape) > 2:
             yield (shape[0], row, *shape[2:])
     elif _RANK.search(error):
-        yield from _of_other_rank(shape)
+        yield from _of_other_rank(shape, 1)
 
 
-def _asserted(error: str) -> list[tuple[int, int]]:
-    """The pairs of sizes of which an assertion says that they are one, though they are not."""
-    found = _ASSERTED.search(error)
-    return [(int(a), int(b)) for a, b in re.findall(r"(\d+) == (\d+)", found[1])] if found else []
-
-
-def _with_either(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
+def _with_either(shape: tuple[int, ...], pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, ...]]:
     """Shapes in which the first size of a pair is the second: for each pair in one place, or in all of them, or in the
     last one that has it."""
     changed = dict(enumerate(shape))
@@ -153,6 +166,21 @@ def _with_either(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> Iterat
                 yield (*shape[:place], wanted, *shape[place + 1 :])
 
 
-def _of_other_rank(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    yield (*shape[:1], LENGTH, *shape[1:])
-    yield (*shape, 2)
+def _more_dimensions(error: str) -> int:
+    """How many dimensions more an error asks for, of one tensor or another; 0 where it is about something else."""
+    found = next(filter(None, (pattern.search(error) for pattern in _RANKS)), None)
+    if found is None:
+        return 0
+    said = found.groupdict()
+    return int(said["wanted"]) - (len(said["shape"].split(",")) if "shape" in said else int(said["had"]))
+
+
+def _of_other_rank(shape: tuple[int, ...], more: int) -> Iterator[tuple[int, ...]]:
+    if more > 0:
+        yield (*shape[:1], *(LENGTH,) * more, *shape[1:])
+        yield (*shape, *(2,) * more)
+        yield (*shape, *(EDGE,) * more)
+    elif len(shape) + more > 0:
+        yield (*shape[:1], *shape[1 - more :])
+        yield shape[:more]
+        yield shape[-more:]

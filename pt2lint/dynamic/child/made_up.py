@@ -37,7 +37,8 @@ from .placeholders import name_behind
 from .probes import as_before
 from .search import Search
 from .stand_ins import given_back
-from .targets import Later, Target
+from .targets import Later, Target, compiled_of
+from .trouble import Trouble, trouble_of
 
 TOO_LONG = "the search for inputs of the others in its file took all of {:g} s: --timeout {:g} gives it more"
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
@@ -58,6 +59,7 @@ NUMBERS = re.compile(
     r"(^|_)(dims?|axis|size|height|width|border|pad|padding|kernel|stride|groups|eps)(_|$)|^(num|n)_"
 )
 STATES = re.compile(r"(^|_)(h|hx|hidden|states?)($|_)")
+NUMBER = re.compile(r"(?:(?:typing\.)?Optional\[)?(?P<kind>int|float|bool)\]?(?: \| None)?")
 BOXES = re.compile(r"(^|_)b?box(es)?$")
 PAIRS = re.compile(r"edge|adj")
 IMAGE_SIZES = ("img_size", "image_size", "input_resolution", "input_size", "resolution")
@@ -140,7 +142,9 @@ def targets(
         elif optimizers.is_optimizer(value):
             found += optimizers.targets(name, value, tell)
             continue
-        elif (compiled := getattr(value, "_torchdynamo_orig_callable", None)) is not None:
+        elif getattr(value, "_torchdynamo_disable", False):
+            continue  # nothing of it is ever compiled
+        elif (compiled := compiled_of(value)) is not None:
             make = functools.partial(made_for_function, name, compiled)
         elif inspect.isfunction(value) and (takes_tensors(value) or name in names):
             make = functools.partial(made_for_function, name, value)
@@ -299,12 +303,14 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             trouble = why if "not installed" in why else trouble or why
             continue
         target = made_for(name, instance, arguments, also)
-        if isinstance(target, str) and (arguments.fill(target) or arguments.widen(lessons.sizes_in(target))):
+        if isinstance(target, Trouble) and (
+            arguments.fill(target.absent) or arguments.widen(lessons.sizes_in(target))
+        ):
             with contextlib.suppress(Exception, SystemExit), as_before():
                 target = made_for(name, arguments.build(), arguments, also)
         if isinstance(target, Target):
             return target
-        of_calls = of_calls or target
+        of_calls = of_calls or _why_not_called(target)
     if ABSTRACT.search(of_calls or trouble):
         return as_derived(name, cls, also)
     return of_calls or trouble
@@ -347,7 +353,8 @@ def made_for_function(
     name: str, function: Callable[..., Any], also: dict[str, Any] | None = None
 ) -> Target | str:
     written = None if also else as_written(name, function, call_sites.sites_of(function))
-    return written or made_for(name, function, also=also)
+    made = written or made_for(name, function, also=also)
+    return made if isinstance(made, Target) else _why_not_called(made)
 
 
 def known_of(cls: Any, sites: Sequence[call_sites.Site]) -> dict[str, Any]:
@@ -363,7 +370,13 @@ def known_of(cls: Any, sites: Sequence[call_sites.Site]) -> dict[str, Any]:
 def _why_not_built(error: BaseException) -> str:
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         return f"to build it takes more than {LARGEST >> 30} GiB"
-    return f"to build it raised {type(error).__name__}: {error}".split("\n")[0][:200]
+    return f"to build it {trouble_of(error).told()}"
+
+
+def _why_not_called(trouble: Trouble | str) -> str:
+    if isinstance(trouble, str):
+        return trouble
+    return f"no call of it ran, the nearest {trouble.told()}" if trouble.text else "no call of it ran"
 
 
 def made_for(
@@ -371,8 +384,9 @@ def made_for(
     function: Callable[..., Any],
     arguments: Arguments | None = None,
     also: dict[str, Any] | None = None,
-) -> Target | str:
-    """The first inputs with which the callable runs, in words what is in the way if the search ends without.
+) -> Target | Trouble | str:
+    """The first inputs with which the callable runs, what is in the way if the search ends without, in words if it does
+    not begin.
 
     `arguments` makes it once more, with fake parameters, for the search on fake tensors; `also` are parameters that
     may be left out and are given, with their values, None where one is to be found.
@@ -447,13 +461,17 @@ def made_for(
         return Target(name, untouched, [search.call(picked)], how)
     if not also and any(each.kind is each.VAR_POSITIONAL for each in signature.parameters.values()):
         # What `*args` are passed on to says how many it wants.
-        if lacking := re.search(r"missing \d+ required positional arguments?: (.*)", search.trouble):
+        if lacking := re.search(r"missing \d+ required positional arguments?: (.*)", search.trouble.text):
             return made_for(name, untouched, arguments, dict.fromkeys(re.findall(r"'(\w+)'", lacking[1])))
+        if not parameters:  # `torch.cat(inputs, -1)`
+            several = made_for(name, untouched, arguments, {"first": None, "second": None})
+            return search.trouble if isinstance(several, str) else several
     for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
         left_out = each.default is None and each not in parameters
-        if left_out and len(also) < MOST_BESIDES and re.search(rf"\b{each.name}\b", search.trouble):
-            return made_for(name, untouched, arguments, {**also, each.name: None})
-    return f"no call of it ran, the nearest {search.trouble}" if search.trouble else "no call of it ran"
+        if left_out and len(also) < MOST_BESIDES and search.trouble.is_about(each.name):
+            besides = made_for(name, untouched, arguments, {**also, each.name: None})
+            return search.trouble if isinstance(besides, str) else besides
+    return search.trouble
 
 
 class Part:
@@ -565,8 +583,8 @@ def candidates(
     text = re.sub(
         r"^(int|float|bool)(?=\[)", lambda kind: f"{kind[0].capitalize()}Tensor", text
     )  # int["b n"]
-    if text in ("int", "float", "bool"):
-        yield from {"int": (2, 1, 4), "float": (0.5, 2.0), "bool": (True, False)}[text]
+    if number := NUMBER.fullmatch(text):
+        yield from {"int": (2, 1, 4), "float": (0.5, 2.0), "bool": (True, False)}[number["kind"]]
         return
     lists = re.fullmatch(
         r"(?i)(?:typing\.)?(list|sequence|iterable|tuple)\[(torch\.)?Tensor(, ?\.\.\.)?\]", text
@@ -574,6 +592,9 @@ def candidates(
     if lists:
         for value in candidates(parameter.replace(annotation=torch.Tensor), layers, likely, said):
             yield (value, value) if lists[1].lower() == "tuple" else [value, value]
+        return
+    if name in ("device", "dtype") or text in ("torch.device", "torch.dtype"):
+        yield torch.float32 if "dtype" in (name, text.rpartition(".")[2]) else torch.device("cpu")
         return
     if text and "tensor" not in text.lower() and not re.search(r"Any|TypeVar|ndarray", text):
         # A tensor in its place may run, and shows nothing of what its own values do.

@@ -17,6 +17,7 @@ from .built import WIDTH, named_value
 from .class_code import annotation_text
 from .probes import as_before
 from .targets import Later, Target
+from .trouble import trouble_of
 
 # Values of required constructor arguments by name; the first pattern that fits.
 NAMED = [
@@ -75,8 +76,7 @@ def made_for_optimizer(name: str, cls: Any, options: dict[str, Any]) -> Target |
                 with as_before():
                     make(None, None)(*arguments)
             except (Exception, SystemExit) as error:
-                said = f"raised {type(error).__name__}: {error}".split("\n")[0][:200]
-                trouble = trouble or f"no call of it ran, the nearest {said}"
+                trouble = trouble or f"no call of it ran, the nearest {trouble_of(error).told()}"
                 continue
             given = ["parameters that have gradients", *(f"{key}={value}" for key, value in options.items())]
             how = "made-up inputs: " + ", ".join([*given, *(["a closure"] if arguments else [])])

@@ -62,8 +62,8 @@ class _Kind(type(Protocol)):  # type: ignore[misc]
         return f"<a placeholder for {cls._name}>" if "_name" in vars(cls) else super().__repr__()
 
 
-def _placeholder(name: str) -> Any:
-    body = {
+def _placeholder(name: str, **body: Any) -> Any:
+    body |= {
         "_name": name,
         "_is_protocol": False,
         "__init_subclass__": classmethod(lambda cls, **options: None),
@@ -85,7 +85,11 @@ def _called(name: str, frame: types.FrameType, decorated: Any) -> Any:
         raise _not_installed(name)
     if isinstance(decorated, type):
         return decorated
-    return _raising(name, decorated) if inspect.isfunction(decorated) else _placeholder(f"{name}(...)")
+    if inspect.isfunction(decorated):
+        return _raising(name, decorated)
+    # A package may put what it calls in its own place: sys.modules[__name__] = Lazy(__name__, ...)
+    package = {key: frame.f_globals[key] for key in ("__path__", "__spec__") if "__path__" in frame.f_globals}
+    return _placeholder(f"{name}(...)", **package)
 
 
 def name_behind(cls: Any) -> str | None:

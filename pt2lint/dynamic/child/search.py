@@ -6,7 +6,6 @@ import contextlib
 import faulthandler
 import itertools
 import json
-import linecache
 import logging
 import math
 import os
@@ -14,7 +13,6 @@ import re
 import select
 import signal
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,10 +20,11 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
-from . import asserted, lessons
+from . import lessons
 from .allowance import WAITING, Allowance
 from .probes import as_before
 from .targets import cloned, mapped
+from .trouble import Trouble, trouble_of
 
 SECONDS = 20.0  # of the processor for the search of one target on fake tensors, and again on real ones
 TRIES = 400
@@ -33,7 +32,6 @@ IDLE = 6.0  # that a copy may wait for something without working
 FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
 LESSONS = 6  # times that shapes are taken of errors, as long as that leads further
-LACKING = " where "  # before what an error is about that does not say so itself
 NEAREST = 6  # calls of whose errors they are taken
 # What fake tensors say where code asks for what they have not: values.
 _NEEDS_DATA = re.compile(
@@ -68,9 +66,9 @@ class Search:
         teach: Callable[[BaseException], bool] | None = None,
     ) -> None:
         self.choices, self.arguments, self.teach = choices, arguments, teach
-        self.taught = False
-        self.trouble = ""
-        self.furthest = (-1, 0)
+        self.taught, self.differentiates = False, False
+        self.trouble = Trouble()
+        self.furthest = (-1, 0, 0)
         self.learned: dict[tuple[int, tuple[int, ...], str], int] = {}
 
     def call(self, picked: Picked) -> Any:
@@ -87,8 +85,13 @@ class Search:
             found = [*map(tuple, told["found"])]
             told = in_a_fork(lambda: self._picks(self._on_real_ones(function, found), 1))
         self._learn_again(told)
-        self.trouble = told["trouble"]
-        yield from (each for each in map(tuple, told["found"]) if self.runs(function, each) is None)
+        self.trouble = Trouble(*told["trouble"])
+        for picked in map(tuple, told["found"]):
+            error = self.runs(function, picked)
+            if error is None:
+                yield picked
+            else:  # another one than in the copy
+                self.trouble = trouble_of(error)
 
     def _learn_again(self, told: dict[str, Any]) -> None:
         for place, shape, dtype in told.get("learned", ()):
@@ -125,8 +128,8 @@ class Search:
         """Of the calls tried those that run: values of the same rank first, as x and mask tend to share a shape; then
         each parameter for itself, from the call that came furthest, and what the errors ask for."""
         allowance = Allowance(SECONDS)
-        known: dict[Picked, tuple[int, int]] = {}
-        errors: dict[Picked, str] = {}
+        known: dict[Picked, tuple[int, int, int]] = {}
+        errors: dict[Picked, Trouble] = {}
 
         def fits(picked: Picked) -> bool:
             if picked in known or len(known) >= TRIES or allowance.over():
@@ -134,12 +137,10 @@ class Search:
             progress = Progress()
             with progress:
                 error = run(picked)
-            errors[picked] = "" if error is None else f"{type(error).__name__}: {error}{_lacking(error)}"
-            known[picked] = progress.reached, -lessons.distance(errors[picked])
+            errors[picked] = Trouble() if error is None else trouble_of(error)
+            known[picked] = (progress.reached, *lessons.nearness(errors[picked]))
             if error is not None and known[picked] > self.furthest:
-                self.furthest = known[picked]
-                first, _, lacking = errors[picked].partition(LACKING)
-                self.trouble = f"raised {first}".split("\n")[0][:200] + (lacking and LACKING + lacking)
+                self.furthest, self.trouble = known[picked], errors[picked]
             return error is None
 
         def as_errors_say() -> Iterator[Picked]:
@@ -182,14 +183,14 @@ class Search:
         values = [values[each] for values, each in zip(self.choices, picked)]  # noqa: B905
         return tuple(value.dim() if isinstance(value, torch.Tensor) else -1 for value in values)
 
-    def _mended(self, picked: Picked, error: str) -> Iterator[Picked]:
+    def _mended(self, picked: Picked, error: Trouble) -> Iterator[Picked]:
         """The call with one of its tensors, or all of a shape, as an error asks for it."""
         tensors = {
             place: value
             for place, each in enumerate(picked)
             if isinstance(value := self.choices[place][each], torch.Tensor)
         }
-        if dtype := lessons.dtype_in(error):
+        if dtype := lessons.dtype_in(error.text):
             for place, value in tensors.items():
                 if str(value.dtype) != f"torch.{dtype}":
                     yield (
@@ -252,32 +253,20 @@ class Search:
             args, kwargs = cloned(self.call(picked))
             if fakes is not None:
                 args, kwargs = mapped(fakes.from_tensor, args), mapped(fakes.from_tensor, kwargs)
-            with as_before(), torch.no_grad(), fakes or contextlib.nullcontext():
+            with as_before(), torch.set_grad_enabled(self.differentiates), fakes or contextlib.nullcontext():
                 function(*args, **kwargs)
         except (Exception, SystemExit) as error:
+            if not self.differentiates and "does not require grad" in str(
+                error
+            ):  # forces, as the slope of an energy
+                self.differentiates = True
+                return self.runs(function, picked, fakes)
             if self.teach is None or not self.teach(error):
                 return error
         else:
             return None
         self.taught = True
         return self.runs(function, picked, fakes)
-
-
-def _lacking(error: BaseException) -> str:
-    """Of an assertion about sizes which these are; of an error about None, or an assertion without words, which
-    argument was None in the line of the outermost call that had such a one."""
-    if sizes := asserted.sizes_asserted(error):
-        return f"{LACKING}{asserted.told(sizes)}"
-    if "NoneType" not in str(error) and (str(error) or not isinstance(error, AssertionError)):
-        return ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        code = frame.f_code
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        words = re.findall(r"\w+", linecache.getline(code.co_filename, line))
-        for name in arguments:
-            if name in words and frame.f_locals.get(name, error) is None:
-                return f"{LACKING}`{name}` is None"
-    return ""
 
 
 def _limit_processor(seconds: float) -> None:
@@ -292,7 +281,7 @@ def _limit_processor(seconds: float) -> None:
 def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What `find` returns in a copy of this process, so that no cache of the code keeps a fake tensor, and what ends
     the copy does not end this one; where it raises, or takes too long, that nothing was found without values."""
-    nothing: dict[str, Any] = {"found": [], "values": True, "trouble": ""}
+    nothing: dict[str, Any] = {"found": [], "values": True, "trouble": []}
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -321,7 +310,7 @@ def in_a_fork(find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         trouble = "did not come back"
     else:
         trouble = f"was ended by {signal.Signals(ended_by).name}" if ended_by else "ended the process"
-    return {**nothing, "values": False, "trouble": trouble}
+    return {**nothing, "values": False, "trouble": [trouble]}
 
 
 def _answer(pid: int, pipe: int) -> bool:

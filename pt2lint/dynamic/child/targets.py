@@ -107,6 +107,14 @@ class Later:
         self.name, self.make = name, make
 
 
+def compiled_of(value: Any) -> Callable[..., Any] | None:
+    """What `torch.compile` made a function of; None for any other, also for what `torch.compiler.disable` gives, which
+    keeps it in the same way."""
+    if getattr(value, "_torchdynamo_disable", False):
+        return None
+    return getattr(value, "_torchdynamo_orig_callable", None)
+
+
 def autocast_now() -> tuple[tuple[str, torch.dtype], ...]:
     """The kinds of devices for which autocast is on, and the dtype of each."""
     found = []
