@@ -468,6 +468,7 @@ CALLS = {
     "choose by key": "max([x, x[:2]], key=lambda t: t.shape[0])",
     "choose plain by key": "max([1, 3, 2], key=lambda n: -n)",
     "choose among pairs": "max([(1, x), (2, y)])",
+    "choose by tensor": "max([0, 1], key=lambda n: (x, y)[n].sum())",
     "key array": "{1: 2}[np.arange(3)[1]]",
     "keep by array": "kept = {}; kept[np.arange(3)[1]] = 2; len(kept)",
     "call builtins.set": "set(np.arange(3))",

@@ -57,6 +57,7 @@ Names of operations:
 - `key array`       an element of an array is a key that a dictionary or a set is asked for
 - `keep by array`   a dictionary is given an element of an array as a key
 - `choose by key`   `min` or `max` is given a `key`, and objects, tensors, pairs that hold some, or an iterator
+- `choose by tensor`  `min` or `max` is given a `key` that returns tensors
 - `choose plain by key`  the same with a function of Python as the key, and numbers, strings or what is not known
 - `choose among pairs`  `min` or `max` is given pairs that hold tensors
 - `call decorated static method`  a static method is called through a decorator that stands above `@staticmethod`;

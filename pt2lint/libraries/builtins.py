@@ -192,7 +192,12 @@ def extreme(call: Call, first: Value) -> Value:
     values = call.args if len(call.args) > 1 else [call.element(first)]
     by = call.kwargs.get("key")
     held = next((t for t in map(_held_tensor, values) if t is not None), None)
-    if by is not None and call.listens("choose by key") and not isinstance(first, Class):
+    compared = (
+        None if by is None or isinstance(first, Class) else tensor_of(call.apply(by, [join_all(values)]))
+    )
+    if compared is not None:
+        call.note("choose by tensor", compared)
+    elif by is not None and call.listens("choose by key") and not isinstance(first, Class):
         iterated = isinstance(first, Seq) and first.type == "generator"
         if iterated or held is not None or any(_is_object(v, by) for v in values):
             call.note("choose by key")  # the members of an enumeration are compared while tracing
@@ -257,7 +262,7 @@ def arithmetic(call: Call, first: Value) -> Value:
 
 
 def following(call: Call, first: Value) -> Value:
-    return call.element(first)
+    return mixed(call.element(first))
 
 
 # Whose classes are no modules: what is tested may well be of them.
@@ -567,8 +572,10 @@ def dictionary_method(method: str, owner: Dict, first: Value, call: Call) -> Val
     asked = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
     items = owner.beginning(start_of(asked))
     known = [*items, *([] if owner.elem is UNKNOWN and owner.items else [owner.elem])]
-    all_given = owner.listed and method in ("items", "values")
-    everything = mixed(join_all(known), owner.keywords and not all_given)
+    over_all = method in ("items", "values")
+    everything = join_all(known)
+    if owner.keywords or not over_all or not any(isinstance(one, Tensor) for one in known):
+        everything = mixed(everything, owner.keywords and not (owner.listed and over_all))
     if method in ("get", "pop", "setdefault"):
         if isinstance(first, Py) and (isinstance(first.const, str) or (owner.items and not items)):
             if first.const in owner.items:

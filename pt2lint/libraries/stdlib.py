@@ -32,6 +32,7 @@ from pt2lint.static.values import (
 )
 
 IDENTITY = "pt2lint.identity"  # a decorator that changes nothing
+PICKED, ASKED = "pt2lint.picked", "pt2lint.asked"  # what `itemgetter(key)` and `attrgetter(name)` call
 WRAPPERS = ("functools.wraps", "functools.lru_cache")
 CONTEXTS = (
     "contextlib.redirect_stdout",
@@ -119,6 +120,29 @@ def operated(call: Call) -> Value:
     if any(tensor_of(value) is not None for value in call.args):
         return Tensor(None, None)
     return join_all(call.args) if all(isinstance(value, Py) for value in call.args) else UNKNOWN
+
+
+def getter(call: Call) -> Value:
+    """`operator.itemgetter(1)`, `operator.attrgetter("score")`: a function of what it is given."""
+    if len(call.args) != 1 or not isinstance(call.args[0], Py):
+        return UNKNOWN
+    return Partial(Ext(PICKED if call.name == "operator.itemgetter" else ASKED), call.args, {})
+
+
+def picked(call: Call) -> Value:
+    key, owner = call.args[0], call.args[1] if len(call.args) == 2 else UNKNOWN
+    at = key.const if isinstance(key, Py) else None
+    if isinstance(owner, Seq) and owner.elts is not None and isinstance(at, int) and at < len(owner.elts):
+        return owner.elts[at]
+    if isinstance(owner, Dict) and isinstance(at, str):
+        return owner.items.get(at, UNKNOWN)
+    return Tensor(owner.dtype, owner.origin) if isinstance(owner, Tensor) else UNKNOWN
+
+
+def asked(call: Call) -> Value:
+    name = call.args[0].const if isinstance(call.args[0], Py) else None
+    owner = call.args[1] if len(call.args) == 2 else UNKNOWN
+    return call.attribute(owner, name) if isinstance(name, str) and name.isidentifier() else UNKNOWN
 
 
 def cached(call: Call) -> Value:
@@ -261,7 +285,7 @@ LIBRARIES = (
         attribute=held,
         measured="matrix/calls.py",
     ),
-    Library("pt2lint", handlers={IDENTITY: same}),
+    Library("pt2lint", handlers={IDENTITY: same, PICKED: picked, ASKED: asked}),
     Library(
         "functools",
         roles={
@@ -274,6 +298,8 @@ LIBRARIES = (
             "functools.partial": partial,
             "functools.reduce": reduced,
             **{f"operator.{name}": operated for name in "add sub mul truediv matmul and_ or_".split()},
+            "operator.itemgetter": getter,
+            "operator.attrgetter": getter,
             "functools.wraps": wraps,
             "functools.lru_cache": cached,
             "functools.cache": cached,

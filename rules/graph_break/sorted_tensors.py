@@ -8,6 +8,7 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak, is_tensor
 
 PAIRS = "tuple of "  # what the word for them (Op.args) begins with
+SURE = ("sort by tensor", "choose by tensor", "choose among pairs")
 COMPARES_PAIRS = (2, 15)  # the first that compares pairs by what comes first in them
 
 
@@ -18,7 +19,8 @@ class SortedTensors(GraphBreak):
     Sorting asks each comparison for its truth, which depends on values: Dynamo ends the graph (GB0207). Of pairs
     that hold a tensor (`sorted(tensors.items())`) it does so although the first of each pair, by which Python sorts
     them, is a string or a number: a `key` that names it stays in the graph. `min` and `max` of such pairs end it,
-    too (GB0059), and with a `key` by PTB115.
+    too (GB0059), and with a `key` by PTB115. A `key` that gives tensors ends it with all three
+    (`max(names, key=losses.get)`; GB0193, on 2.15 GB5687).
 
     ## Example
     ```python
@@ -49,13 +51,20 @@ class SortedTensors(GraphBreak):
     code = "PTB112"
     name = "sorted-tensors"
     waits = True
-    ops = ("call builtins.sorted", "call builtins.list.sort", "sort by tensor", "choose among pairs")
+    ops = (
+        "call builtins.sorted",
+        "call builtins.list.sort",
+        "sort by tensor",
+        "choose by tensor",
+        "choose among pairs",
+    )
     says = "{code} compares tensors in Python"
     instead = MappingProxyType(
         {
-            "choose among pairs": (
+            **dict.fromkeys(
+                ("choose among pairs", "choose by tensor"),
                 "Choose in torch: `torch.stack(values).argmax()` or `.argmin()` stays a tensor, and "
-                "`index_select` takes what stands there"
+                "`index_select` takes what stands there",
             ),
             "": (
                 "Sort in torch: `torch.stack(values).sort()` gives the values in order and where each "
@@ -63,13 +72,14 @@ class SortedTensors(GraphBreak):
             ),
         }
     )
-    graph_breaks = ("GB0207", "GB0059")
+    graph_breaks = ("GB0207", "GB0059", "GB0193", "GB5687")
 
     INVALID = (
         "both = [x.sum(), x.mean()]\nboth.sort()\nreturn both[0] + x",
         "return sorted([x, x + 1], key=lambda t: t.sum())[0]",
         "pairs = {'b': x, 'a': x + 1}\nreturn sorted(pairs.items())[0][1] * 2",
         "return max((1, x), (2, x + 1))[1] * 2",
+        "sums = {'b': x.sum(), 'a': x.mean()}\nreturn sums[max(sums, key=sums.get)] * x",
     )
     VALID = (
         "return x + sorted([2, 1])[0]",
@@ -82,12 +92,12 @@ class SortedTensors(GraphBreak):
 
     @classmethod
     def accepts(cls, op: Op) -> bool:
-        if op.name in ("sort by tensor", "choose among pairs"):
+        if op.name in SURE:
             return True
         return is_tensor(_items(op).removeprefix(PAIRS)) and not op.arg("key")
 
     def check(self, node: cst.CSTNode, op: Op) -> None:
-        chosen = op.name == "choose among pairs"
+        chosen = op.name.startswith("choose ")
         if chosen or self.function.target < COMPARES_PAIRS or not _items(op).startswith(PAIRS):
             super().check(node, op)
 

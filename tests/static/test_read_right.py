@@ -23,6 +23,52 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "what is read of all that a dictionary holds": """
+@torch.compile
+def logged(x: torch.Tensor, loss: torch.Tensor):
+    logs = {"rate": 0.1, "loss": loss}
+    numbers = {name: float(value) for name, value in logs.items()}  # PTB104
+    for value in logs.values():
+        value = round(float(value), 3)  # PTB104
+    return x, numbers
+
+@torch.compile
+def asked(x: torch.Tensor, loss: torch.Tensor):
+    logs = {"rate": 0.1, "loss": loss}
+    for name, value in logs.items():
+        if name == "rate":
+            x = x * float(value)
+    first, second = logs.values()
+    (_, third), _ = logs.items()
+    return x * float(first) * float(third) * float(next(iter(logs.values())))
+""",
+    "what is compared by an element": """
+@torch.compile
+def best(x: torch.Tensor, names: list[str]):
+    ranked = sorted(enumerate(x), key=operator.itemgetter(1))  # PTB112
+    plain = sorted(enumerate(names), key=operator.itemgetter(1))
+    named = sorted(zip(names, x), key=operator.itemgetter(0))
+    top = max(range(4), key=lambda i: x[i])  # PTB112
+    return x, ranked, plain, named, top
+""",
+    "what gradients and the function they are of give": """
+def loss(weights, x):
+    return ((torch.func.functional_call(Scaled(), weights, (x,)) - 1) ** 2).mean()
+
+class Scaled(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.sum() > 0 else x  # PTB110
+
+@torch.compile
+def step(weights: dict[str, torch.Tensor], x: torch.Tensor):
+    grads, value = torch.func.grad_and_value(loss)(weights, x)
+    if value < 1e-3:  # PTB110
+        return weights
+    if torch.func.grad(lambda w: (w * x).sum())(x) > 0:  # PTB110
+        return weights
+    out, pull = torch.func.vjp(lambda x: x.sum(), x)
+    return out.item(), pull(out)  # PTB103
+""",
     "a table of functions that one decorator wraps": """
 TERMS = {}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pt2lint.static.interpreter.arithmetic import binary, compare, is_drawn, of_random
 from pt2lint.static.interpreter.by_methods import ByMethods
 from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.interpreter.loops import of_each_turn
 from pt2lint.static.interpreter.row_calls import of_rows
 from pt2lint.static.interpreter.special import compared, items
 from pt2lint.static.interpreter.splits import told_apart
@@ -373,7 +374,8 @@ class Expressions:
             made = items(self.at, iterable, generator.iter, frame)
             iterable = iterable if made is None else made
             frame.layers += self.at.statements.loops.gives_modules(iterable)
-            self.at.statements.assignments.assign(generator.target, element(iterable), inner, frame)
+            each = of_each_turn(iterable, generator.target, node)
+            self.at.statements.assignments.assign(generator.target, each, inner, frame)
             for condition in generator.ifs:
                 self.at.conditions.test(condition, inner, frame)
                 self.at.conditions.narrow(condition, inner, True, frame)

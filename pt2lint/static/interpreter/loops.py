@@ -11,10 +11,42 @@ from pt2lint.static.interpreter.guards import ITERATES, Guard
 from pt2lint.static.interpreter.special import items
 from pt2lint.static.interpreter.syntax import source_of
 from pt2lint.static.source.nodes import walk
-from pt2lint.static.values import UNKNOWN, Instance, Py, Seq, Value, element, options, tensor_of, truth
+from pt2lint.static.values import UNKNOWN, Instance, Py, Seq, Value, element, mixed, options, tensor_of, truth
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
+
+
+def of_each_turn(iterable: Value, target: ast.expr, within: ast.AST) -> Value:
+    """What a turn is given. A loop over all items of a dictionary meets its tensors; where it asks for the key, they
+    may be what it leaves out."""
+    each = element(iterable)
+    unsure = mixed(each)
+    if not isinstance(target, ast.Tuple) or not isinstance(each, Seq) or unsure is each:
+        return each
+    keys = {n.id for n in walk(target) if isinstance(n, ast.Name)} - {last_name(target)}
+    asked = any(
+        isinstance(n, ast.Name) and n.id in keys
+        for part in walk(within)
+        for test in tests_of(part)
+        for n in walk(test)
+    )
+    return unsure if asked else each
+
+
+def last_name(target: ast.expr) -> str:
+    """`value` of `for i, (key, value) in ...`."""
+    while isinstance(target, ast.Tuple):
+        target = target.elts[-1]
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def tests_of(part: ast.AST) -> list[ast.expr]:
+    if isinstance(part, (ast.If, ast.IfExp, ast.While)):
+        return [part.test]
+    if isinstance(part, ast.Match):
+        return [part.subject]
+    return part.ifs if isinstance(part, ast.comprehension) else []
 
 
 MAX_NAMES = 8  # in a list that a loop which asks for attributes by name goes over one by one
@@ -78,7 +110,7 @@ class Loops:
                 for name in names:
                     self._loop(node, env, frame, name, False)
                 return True
-        return self._loop(node, env, frame, element(iterable), False)
+        return self._loop(node, env, frame, of_each_turn(iterable, node.target, node), False)
 
     def s_while(self, node: ast.While, env: Env, frame: Frame) -> bool:
         known = truth(self.at.expressions.again(node.test, env, frame))

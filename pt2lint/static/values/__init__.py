@@ -597,6 +597,10 @@ def mixed(value: Value, loose: bool = False) -> Value:
     the collection holds a function's arguments (`loose`), it may be one, and that is all that can be said."""
     if loose and isinstance(value, Tensor):
         return value.but(sure=False)
+    if not loose and isinstance(value, Seq) and value.type == "tuple" and value.elts is not None:
+        pair = [mixed(one) for one in value.elts]
+        same = all(one is before for one, before in zip(pair, value.elts, strict=True))
+        return value if same else Seq(pair, None, "tuple", fields=value.fields)
     if loose and isinstance(value, Seq) and value.elem is not UNKNOWN:
         elts = None if value.elts is None else [mixed(one, True) for one in value.elts]
         made = Seq(elts, mixed(value.elem, True), value.type)
