@@ -773,6 +773,24 @@ def test_the_projects_line_length_holds(tmp_path: Path) -> None:
     assert max(map(len, fixed(folder, text, "n.py").split("\n"))) <= 60
 
 
+def test_a_line_that_was_too_long_before_moves_as_it_is(tmp_path: Path) -> None:
+    """Who wrote it runs no formatter."""
+    line = 'print(f"x has more rows than was thought of when this was written: {x.shape}")'
+    (tmp_path / "pyproject.toml").write_text("[tool.ruff]\nline-length = 80\n")
+    text = f"""import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        if x.shape[0] > 3:
+            {line}
+            x = x[:3]
+        return x + 1
+"""
+    guard = f"            if not torch.compiler.is_compiling():\n                {line}\n"
+    assert guard in fixed(tmp_path, text)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "new"),
     [
