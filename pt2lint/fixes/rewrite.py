@@ -169,8 +169,12 @@ def rewrite(function: FunctionCode, new: Mapping[cst.CSTNode, New]) -> tuple[Edi
         if speak_of_gone(after, k, before, text):
             return (_SAID,)
         longest = max([file.line_length, *map(len, before)])
-        long = {line.strip() for line in before if len(line) > file.line_length}  # nobody has broken them either
-        pieces = ([one] if one.strip() in long else broken(one, longest, module.default_indent) for one in text)
+        long = {
+            line.strip() for line in before if len(line) > file.line_length
+        }  # nobody has broken them either
+        pieces = (
+            [one] if one.strip() in long else broken(one, longest, module.default_indent) for one in text
+        )
         lines_ = [part for each in pieces for part in each]
         first = function.first_line + i
         if lines_ != text and before:  # parentheses around what stays

@@ -169,6 +169,18 @@ def f(x: torch.Tensor):
         y = x
     return y
 """,
+    "conversions that may give the tensor itself": """
+def f(x: torch.Tensor):
+    if x.sum() > 0:
+        y = x.float()
+    else:
+        y = torch.squeeze(x.to(torch.float32)).contiguous()
+    return y * y
+""",
+    "the same, of an expression": """
+def f(x: torch.Tensor):
+    return (x.float() if x.sum() > 0 else (x * 2).float()) * 3
+""",
 }
 
 

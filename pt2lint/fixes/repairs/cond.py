@@ -293,8 +293,22 @@ def _cuts(node: cst.Subscript) -> bool:
 def _copied(function: FunctionCode, value: cst.BaseExpression) -> str:
     """The value's source, copied where it is a tensor that exists already: torch.cond returns no operand."""
     text = source(function, value)
-    aliases = isinstance(value, cst.Name | cst.Attribute | cst.Subscript)
-    return f"{text}.clone()" if aliases else text
+    return f"{text}.clone()" if _may_exist(value) else text
+
+
+# What gives the tensor itself where it has that dtype, or lies there.
+_CONVERTS = words("half double bfloat16 long int short bool cpu cuda")
+
+
+def _may_exist(value: cst.CSTNode | None) -> bool:
+    """Whether a value may be a tensor that exists already, or share its memory: `x`, `x[0]`, `x.float()`, `x.mT`."""
+    while isinstance(value, cst.Call) and (is_view(callee(value)) or callee(value) in _CONVERTS):
+        of_torch = isinstance(value.func, cst.Attribute) and is_name(value.func.value, "torch")
+        if of_torch or not isinstance(value.func, cst.Attribute):
+            value = value.args[0].value if value.args else None
+        else:
+            value = value.func.value
+    return isinstance(value, cst.Name | cst.Attribute | cst.Subscript)
 
 
 def _cond_statement(function: FunctionCode, node: cst.If, kind: Kind) -> Repaired:
@@ -500,10 +514,10 @@ def _returned(
     if [name] != [*outs] or given is None or not isinstance(last, cst.SimpleStatementLine):
         return None
     value = given
-    if not isinstance(value, cst.Call | cst.BinaryOperation):
-        value = cst.parse_expression(_copied(function, value))
-        if not isinstance(given, cst.Name | cst.Attribute | cst.Subscript):
-            return None
+    if _may_exist(given):
+        value = cst.parse_expression(_copied(function, given))
+    elif not isinstance(given, cst.Call | cst.BinaryOperation):
+        return None
     return last.with_changes(body=[cst.Return(value)])
 
 
@@ -518,5 +532,6 @@ def _result(name: str, statements: Sequence[cst.CSTNode]) -> str:
                 places = [is_name(one.value, name) for one in target.elements]
                 same = len(places) == len(value.elements) and sum(places) == 1
                 value = value.elements[places.index(True)].value if same else None
-            return name if isinstance(value, cst.Call | cst.BinaryOperation) else f"{name}.clone()"
+            made = isinstance(value, cst.Call | cst.BinaryOperation) and not _may_exist(value)
+            return name if made else f"{name}.clone()"
     return f"{name}.clone()"
