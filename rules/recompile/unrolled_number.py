@@ -41,8 +41,9 @@ class UnrolledNumber(CompiledCall):
     `math.sqrt`, `math.cos` and `**`), or one of 55 functions of NumPy's (`np.exp(-step / 100)`, `np.sqrt(n)`,
     `np.clip(n, 0, 5)`), which makes an array of it. Every new number is then compiled again, until the recompile
     limit, and from then on the function runs without compiling. The same goes for every number under
-    `dynamic=False`, and for a list that is longer at every call. An element of a NumPy array that such a number
-    picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second number on (GB0112).
+    `dynamic=False`, and for a list that is longer at every call, or a tuple that holds it. An element of a NumPy
+    array that such a number picks, as a schedule's (`self.temperatures[epoch]`), ends the graph from the second
+    number on (GB0112).
 
     A 0-dim tensor on the CPU does not help where it picks an element, alone or beside others: before 2.15 Dynamo takes
     the number in `torch.tensor(n)`, or in `t` of `for t in torch.arange(1000)`, for a constant as well
@@ -137,7 +138,7 @@ class UnrolledNumber(CompiledCall):
                     use,
                 )
                 continue
-            if isinstance(value, cst.Name) and argument.word.startswith("list") and turns.grows(value.value):
+            if argument.word.startswith(("list", "tuple")) and is_grown(value, turns):
                 self.say(op, argument, LONGER, "")
             elif (
                 argument.word.startswith("list")
@@ -214,3 +215,13 @@ class UnrolledNumber(CompiledCall):
         offer = LISTED if use == "" and "length" in what else OFFERS.get(use.partition(" ")[0], "")
         fixes = [told(offer)] if offer else ()
         self.report(argument.value, op, f"`{self.text(argument.value)}` {what}", fixes=fixes)
+
+
+def is_grown(value: cst.BaseExpression, turns: Turns) -> bool:
+    """Whether a turn makes the list longer, or one that it holds: `history`, `tuple(history)`, `(h, *history)`."""
+    if isinstance(value, cst.Name):
+        return turns.grows(value.value)
+    if isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and len(value.args) == 1:
+        return value.func.value in ("list", "tuple") and is_grown(value.args[0].value, turns)
+    parts = value.elements if isinstance(value, cst.Tuple | cst.List) else ()
+    return any(isinstance(part, cst.StarredElement) and is_grown(part.value, turns) for part in parts)

@@ -47,7 +47,7 @@ OF_TEXTS = (
 
 _BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.comprehension)
 _OPERATIONS = (ast.Attribute, ast.Subscript, ast.Call, ast.Compare, ast.BinOp, ast.UnaryOp)
-_USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue))  # what `_Reader` looks at
+_USING = frozenset((*_BRANCHES, *_OPERATIONS, ast.FormattedValue, ast.Assign))  # what `_Reader` looks at
 
 
 class Use(NamedTuple):
@@ -249,6 +249,9 @@ class _Reader:
             self._add(part.test, "read")
         elif isinstance(part, ast.FormattedValue):
             self._add(part.value, "read")
+        elif isinstance(part, ast.Assign):
+            if isinstance(part.targets[0], (ast.Tuple, ast.List)):
+                self._add(part.value, "read")  # `h, *rest = inputs`
         elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
             self._add(part.value, "read")  # `name.startswith`
 
