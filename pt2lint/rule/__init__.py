@@ -319,7 +319,7 @@ class Rule:
         # the guard is what people write.
         known = "elsewhere" in op.details or ("says" in op.details and rounds)
         if not stays and words is not None and not known:
-            yield importlib.import_module("pt2lint.fixes.repairs.by_hand").told(self.instead[words])
+            yield importlib.import_module("pt2lint.fixes.by_hand").told(self.instead[words])
         yield from rounds
 
 
@@ -368,7 +368,7 @@ class GraphBreak(Rule):
 
     `says` is the message, in which `{code}` stands for the offending code. `repairs` are modules of
     pt2lint.fixes.repairs whose `fixes(function, node)` are offered, the best first, and `advice` is what
-    pt2lint.fixes.repairs.by_hand tells where none repairs it. On which torch an operation breaks
+    pt2lint.fixes.by_hand tells where none repairs it. On which torch an operation breaks
     is read from what was measured (`breaks_on`); where it depends on more than the operation's name, the rule says what
     was measured by another name: `variant`.
 
@@ -448,8 +448,9 @@ class GraphBreak(Rule):
         # Two repairs may hand on to a third.
         found = list(dict.fromkeys(fix for repair in repairs for fix in repair.fixes(self.function, node)))
         if self.advice and all(fix.is_workaround for fix in found):
-            by_hand = importlib.import_module("pt2lint.fixes.repairs.by_hand")
-            found += getattr(by_hand, self.advice)(self.function, node)
+            module, _, name = self.advice.partition(".")
+            by_hand = importlib.import_module(f"pt2lint.fixes.by_hand.{module}")
+            found += getattr(by_hand, name)(self.function, node)
         yield from sorted(found, key=lambda fix: fix.is_workaround)
 
 

@@ -146,7 +146,7 @@ class BackwardCall(GraphBreak):
         )
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        from pt2lint.fixes.repairs.by_hand import told
+        from pt2lint.fixes.by_hand import told
         from pt2lint.fixes.repairs.settings import setting
         from pt2lint.fixes.rewrite import accepted
 

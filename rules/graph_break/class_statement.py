@@ -45,7 +45,7 @@ class ClassStatement(GraphBreak):
     name = "class-statement"
     ops = ("define class",)
     says = "the class {code} is built inside compiled code"
-    advice = "defined_outside"
+    advice = "given.defined_outside"
     graph_breaks = ("GB8977",)
 
     VALID = ("import collections\nPair = collections.namedtuple('Pair', 'a b')\nreturn x + Pair(1, 2).a",)

@@ -60,7 +60,7 @@ class DataDependentBranch(GraphBreak):
     waits = True
     ops = ("test tensor",)
     repairs = ("in_math", "guard", "flag", "experts", "branch", "operator", "disable")
-    advice = "decided_before"
+    advice = "branches.decided_before"
     graph_breaks = ("GB0170", "GB0124", "GB0033")
 
     INVALID = (

@@ -62,7 +62,7 @@ class DataDependentShape(GraphBreak):
     )
     says = "the size of {code} depends on values in a tensor"
     repairs = ("unchecked", "position", "masked_loss", "experts", "mask", "sized", "disable")
-    advice = "known_size"
+    advice = "sizes.known_size"
     graph_breaks = ("GB0036",)
 
     INVALID = (

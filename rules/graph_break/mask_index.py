@@ -44,7 +44,7 @@ class MaskIndex(GraphBreak):
     ops = ("index mask",)
     says = "the size of {code} depends on values in the mask"
     repairs = ("unchecked", "masked_loss", "experts", "mask", "disable")
-    advice = "known_size"
+    advice = "sizes.known_size"
     graph_breaks = ("GB0036",)
 
     INVALID = (

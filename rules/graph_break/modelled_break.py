@@ -189,7 +189,8 @@ class ModelledBreak(GraphBreak):
     is_message = False  # the call writes a message for people to read
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        from pt2lint.fixes.repairs import by_hand, printing
+        from pt2lint.fixes import by_hand
+        from pt2lint.fixes.repairs import printing
 
         if self.is_message and (found := printing.in_eager_alone(self.function, node)):
             return found

@@ -170,6 +170,6 @@ class OuterChange(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to write instead."""
-        from pt2lint.fixes.repairs import by_hand
+        from pt2lint.fixes import by_hand
 
         yield by_hand.told("Return it, and set or add it where the function is given away")

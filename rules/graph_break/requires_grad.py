@@ -75,7 +75,7 @@ class RequiresGrad(GraphBreak):
     )
     says = "{code} decides inside the graph what requires a gradient"
     repairs = ("grad", "disable")
-    advice = "set_before"
+    advice = "given.set_before"
     instead = MappingProxyType(
         {
             "": (
@@ -88,7 +88,7 @@ class RequiresGrad(GraphBreak):
     graph_breaks = ("GB0206", "GB0125", "GB8985", "GB0225")
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
-        from pt2lint.fixes.repairs.by_hand import told
+        from pt2lint.fixes.by_hand import told
 
         if any("a parameter" in op.why for op in self.function.ops_at(node)):
             yield told(FREEZE)

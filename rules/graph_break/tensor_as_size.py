@@ -125,13 +125,14 @@ class TensorAsSize(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
-        from pt2lint.fixes.repairs import by_hand, disable, in_math, index, sized, window
+        from pt2lint.fixes.by_hand import numbers
+        from pt2lint.fixes.repairs import disable, in_math, index, sized, window
         from pt2lint.fixes.repairs.settings import capture_scalars
         from pt2lint.fixes.rewrite import accepted
 
         repairs = (in_math, index, window, sized)
         found = [fix for each in repairs for fix in each.fixes(self.function, node)]
-        yield from found or by_hand.number(self.function, node)
+        yield from found or numbers.number(self.function, node)
         yield from disable.fixes(self.function, node)
         called = isinstance(node, cst.Call) and self.text(node.func) != "range"
         if any("uncaptured" in op.details for op in self.function.ops_at(node)):

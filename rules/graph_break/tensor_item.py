@@ -49,7 +49,7 @@ class TensorItem(GraphBreak):
     ops = ("call torch.Tensor.item", "call numpy.ndarray.item")
     says = "{code} moves a value from the tensor to Python"
     repairs = ("train_step", "skip", "scalar", "flag", "seeded", "operator", "disable")
-    advice = "passed_in"
+    advice = "numbers.passed_in"
     graph_breaks = ("GB0124", "GB0033")
 
     INVALID = (

@@ -60,7 +60,7 @@ class TensorToList(GraphBreak):
         "operator",
         "disable",
     )
-    advice = "as_tensor"
+    advice = "numbers.as_tensor"
     graph_breaks = ("GB0109", "GB0033")
 
     INVALID = (

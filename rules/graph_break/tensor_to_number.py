@@ -66,7 +66,7 @@ class TensorToNumber(GraphBreak):
     )
     says = "{code} reads a number out of a tensor"
     repairs = ("train_step", "scalar", "disable")
-    advice = "passed_in"
+    advice = "numbers.passed_in"
     graph_breaks = ("GB0124", "GB0033", "GB0059", "GB0208")
 
     INVALID = (

@@ -166,7 +166,7 @@ class UntracedLibrary(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """For a function of an extension, how it is registered."""
-        from pt2lint.fixes.repairs import by_hand
+        from pt2lint.fixes import by_hand
 
         found = list(super().fixes(node))
         if self.extension and all(fix.is_workaround for fix in found):

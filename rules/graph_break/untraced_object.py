@@ -341,6 +341,6 @@ class UntracedObject(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """What to write instead of each."""
-        from pt2lint.fixes.repairs import by_hand
+        from pt2lint.fixes import by_hand
 
         yield by_hand.told(INSTEAD[self.how].replace("{what}", self.what))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Severity
-from pt2lint.fixes.repairs import by_hand
+from pt2lint.fixes import by_hand
 from pt2lint.op import RECOMPILE_LIMIT, Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers, graphs_mode
 from pt2lint.rule.loop_syntax import bindings, loops_around, unconditional

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.fixes.repairs import by_hand
+from pt2lint.fixes import by_hand
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_turns import Turns

@@ -5,7 +5,7 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.repairs.by_hand import told
+from pt2lint.fixes.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes

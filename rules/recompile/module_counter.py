@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.by_hand import counted_in_buffer, counted_in_tensor, told
 from pt2lint.fixes.repairs.buffer import in_buffer
-from pt2lint.fixes.repairs.by_hand import counted_in_buffer, counted_in_tensor, told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import function_around, observes

@@ -91,7 +91,7 @@ class StaticShapes(CompiledCall):
                 "and past its limit of 8 none is compiled; by default two do for all sizes",
             )
         elif op.arg(0).startswith("external ") and "mark_dynamic" not in self.function.source:
-            from pt2lint.fixes.repairs import by_hand
+            from pt2lint.fixes import by_hand
 
             self.report(
                 node,

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.fixes.repairs.by_hand import told
+from pt2lint.fixes.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
 from pt2lint.rule.loop_turns import Turns

@@ -149,7 +149,7 @@ class CollectiveGradient(Rule):
         return f"{code} has another gradient where it is compiled than in eager mode"
 
     def fixes(self, given: cst.BaseExpression, in_place: bool) -> list[Fix]:
-        from pt2lint.fixes.repairs import by_hand
+        from pt2lint.fixes import by_hand
 
         if in_place:
             return [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.repairs.by_hand import told
+from pt2lint.fixes.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.repairs.by_hand import told
+from pt2lint.fixes.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 

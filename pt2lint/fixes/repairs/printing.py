@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.comments import of_next_line
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.kinds import SAME, TO_BOOL, TO_FLOAT, TO_INT, Kind, guess, words
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.settings import setting
 from pt2lint.fixes.rewrite import (

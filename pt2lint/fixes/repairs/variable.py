@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.kinds import guess, has_no_gradient
-from pt2lint.fixes.repairs.by_hand import told
 from pt2lint.fixes.rewrite import (
     Refusal,
     Repaired,

@@ -1,4 +1,4 @@
-"""Lists that a turn makes longer, as parts of a tuple or a list of their own; and one of the same length at each call."""
+"""Lists that a turn makes longer, as parts of a tuple or a list of their own; and some of one length."""
 
 import torch
 
