@@ -1261,8 +1261,9 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
             return self.first(x)  # type: ignore[no-any-return]
 
     class Named(torch.nn.Module):
-        def __init__(self, image_size=None, image_width=None, **options) -> None:  # type: ignore[no-untyped-def]
+        def __init__(self, at: torch.Tensor | str, image_size=None, image_width=None, **options):  # type: ignore[no-untyped-def]
             super().__init__()
+            assert isinstance(at, torch.Tensor)
             assert image_size is not None or image_width is not None, "either image_size or image_width"
             self.first = torch.nn.Linear(options.pop("in_width"), image_size)
 
@@ -1364,6 +1365,16 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
         def forward(self, *parts: torch.Tensor) -> torch.Tensor:
             return torch.cat(parts, 1)
 
+    class Layers(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.ModuleList([torch.nn.LSTM(8, 6), torch.nn.LSTM(6, 4)])
+
+        def forward(self, x: torch.Tensor, hidden) -> torch.Tensor:  # type: ignore[no-untyped-def]
+            for number, layer in enumerate(self.layers):
+                x, _ = layer(x, hidden[number])
+            return x
+
     class Turned(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -1373,7 +1384,7 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
             heads = self.layer(x).unflatten(-1, (2, 6)).transpose(1, 2)
             return heads * cos[: x.shape[1]][None, None] + heads.flip(-1) * sin[: x.shape[1]][None, None]
 
-    for cls in (Slope, Joined, Turned, Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
+    for cls in (Slope, Joined, Layers, Turned, Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
     assert isinstance(made, Target)
@@ -1694,6 +1705,16 @@ def test_models_that_people_write_are_built_and_run(tmp_path: Any, monkeypatch: 
                 x, longest = self.embed(x), lengths.max()
                 return self.first(x.mT) * (torch.arange(x.shape[1]) < longest)
 
+        class Wanted(nn.Module):  # what it does not say has to be given
+            def __init__(self, width=None, flat: bool = None):
+                super().__init__()
+                assert width is not None
+                assert flat is not None
+                self.first = nn.Linear(width, width)
+
+            def forward(self, x):
+                return self.first(x)
+
         class Written(nn.Module):  # what a file of the project says of its parameters
             def __init__(self, depths, kernel_sizes, path):
                 super().__init__()
@@ -1721,7 +1742,7 @@ def test_models_that_people_write_are_built_and_run(tmp_path: Any, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     how, said = made("net.py")
     assert said == {}
-    assert len(how) == 14
+    assert len(how) == 15
     assert how["Grid"].startswith("made-up inputs: x float32[2, 1024, 8]")
     assert how["Looked"].startswith("made-up inputs: x int64[2, 5], lengths ")
     assert how["Conditional"] == "made-up inputs: x float32[2, 8], extra {}, dim=8"

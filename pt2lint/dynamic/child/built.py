@@ -40,6 +40,7 @@ from .class_code import (
 from .placeholders import name_behind
 from .project_values import project_values
 from .stand_ins import Namespace, Passed, given_back
+from .trouble import trouble_of
 
 WIDTH = 8
 MOST_ASKED = 100  # names that a constructor may ask of configurations
@@ -194,6 +195,10 @@ class Arguments:
             return usual
         if text == "str" and LABEL.match(name):
             return name
+        if re.search(r"\bTensor\b", text) and not re.search(
+            r"\b(int|float)\b", text
+        ):  # Union[Tensor, ndarray]
+            return torch.ones(self.width, self.width)
         if "str" in text or (text and not re.search(r"int|float|^$", text)):
             raise TypeError(f"no value for `{name}: {text}`")
         value = 0.5 if text == "float" else named_value(name, self.width)
@@ -225,7 +230,7 @@ class Arguments:
             try:
                 return self.build()
             except (Exception, SystemExit) as other:
-                if changes > 1 and str(other) != str(error):
+                if changes > 1 and trouble_of(other) != trouble_of(error):
                     with contextlib.suppress(Exception, SystemExit):
                         return self._build_after(other, changes - 1, allowance)
             self.values, self.configs = before, configs
@@ -243,11 +248,12 @@ class Arguments:
         words = re.findall(r"""['"](\w+)['"]""", text)
         named = [name for name in [p.name for p in parameters] if re.search(rf"\b{name}\b", text)]
         yield from ((name, word) for name in named for word in words)
-        # "either size or both height and width must be given"
-        wanted = [
-            (each.name, lacked(each, self.width)) for each in parameters if each.name in {*named} & {*absent}
-        ]
-        yield from (each for each in wanted if each[1] is not None)
+        # "either size or both height and width must be given"; `assert dtype is not None`
+        none = trouble_of(error).absent
+        for each in (p for p in parameters if p.name in absent and (p.name in named or p.name == none)):
+            if (number := lacked(each, self.width)) is not None:
+                known = self._known(each.name, self.values)
+                yield each.name, number if known is None else known
         numbers = [name for name, given in self.values.items() if type(given) is int]
         yield from ((name, number) for name in numbers if name in named for number in NUMBERS)
         for pair in sizes_asserted(error):
@@ -437,8 +443,10 @@ class Arguments:
 
 
 def lacked(parameter: inspect.Parameter, width: int) -> Any:
-    """A number for a parameter that is None by default, and may be one; None for others."""
+    """A number for a parameter that is None by default, and may be one, or no; None for others."""
     text = annotation_text(parameter)
+    if parameter.default is None and re.search(r"\bbool\b", text):
+        return False
     if parameter.default is not None or not re.search(r"^$|\bint\b|\bfloat\b", text):
         return None
     value = named_value(parameter.name, width)

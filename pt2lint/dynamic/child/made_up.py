@@ -35,7 +35,7 @@ from .hints import Hints, sizes
 from .inputs import Lack, has_forward, import_in_part
 from .placeholders import name_behind
 from .probes import as_before
-from .search import Search
+from .search import FURTHER, TRIES, Search
 from .stand_ins import given_back
 from .targets import Later, Target, compiled_of
 from .trouble import Trouble, trouble_of
@@ -302,12 +302,13 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             # A missing package is what is to be told: another value does not mend that.
             trouble = why if "not installed" in why else trouble or why
             continue
-        target = made_for(name, instance, arguments, also)
+        tries = FURTHER if of_calls else TRIES
+        target = made_for(name, instance, arguments, also, tries)
         if isinstance(target, Trouble) and (
             arguments.fill(target.absent) or arguments.widen(lessons.sizes_in(target))
         ):
             with contextlib.suppress(Exception, SystemExit), as_before():
-                target = made_for(name, arguments.build(), arguments, also)
+                target = made_for(name, arguments.build(), arguments, also, tries)
         if isinstance(target, Target):
             return target
         of_calls = of_calls or _why_not_called(target)
@@ -384,6 +385,7 @@ def made_for(
     function: Callable[..., Any],
     arguments: Arguments | None = None,
     also: dict[str, Any] | None = None,
+    tries: int = TRIES,
 ) -> Target | Trouble | str:
     """The first inputs with which the callable runs, what is in the way if the search ends without, in words if it does
     not begin.
@@ -446,7 +448,7 @@ def made_for(
     for part, choice in zip(parts, choices):  # noqa: B905 -- Python 3.9
         if not choice:
             return f"no value for `{part.parameter}`"
-    search = Search(choices, call, arguments.teach if arguments else None)
+    search = Search(choices, call, arguments.teach if arguments else None, tries)
     untouched = function
     with contextlib.suppress(Exception):  # what a try leaves behind, a first call would not find
         untouched = function if module is None else copy.deepcopy(function)
@@ -462,14 +464,15 @@ def made_for(
     if not also and any(each.kind is each.VAR_POSITIONAL for each in signature.parameters.values()):
         # What `*args` are passed on to says how many it wants.
         if lacking := re.search(r"missing \d+ required positional arguments?: (.*)", search.trouble.text):
-            return made_for(name, untouched, arguments, dict.fromkeys(re.findall(r"'(\w+)'", lacking[1])))
+            named = dict.fromkeys(re.findall(r"'(\w+)'", lacking[1]))
+            return made_for(name, untouched, arguments, named, tries)
         if not parameters:  # `torch.cat(inputs, -1)`
-            several = made_for(name, untouched, arguments, {"first": None, "second": None})
+            several = made_for(name, untouched, arguments, {"first": None, "second": None}, tries)
             return search.trouble if isinstance(several, str) else several
     for each in signature.parameters.values():  # "ValueError: either labels or mask has to be given"
         left_out = each.default is None and each not in parameters
         if left_out and len(also) < MOST_BESIDES and search.trouble.is_about(each.name):
-            besides = made_for(name, untouched, arguments, {**also, each.name: None})
+            besides = made_for(name, untouched, arguments, {**also, each.name: None}, tries)
             return search.trouble if isinstance(besides, str) else besides
     return search.trouble
 
@@ -626,7 +629,8 @@ def candidates(
         if "adj" in name:
             yield from (torch.ones(BATCH, BATCH), torch.ones(BATCH, LENGTH, LENGTH))
     if STATES.search(name):
-        yield from (state for layer in layers for state in states_of(layer))
+        states = [state for layer in layers for state in states_of(layer)]
+        yield from (*states, *([states] if len(states) > 1 else []))
     if masked:
         masks = [tensor > 0 for tensor in [*integers, *floats]]
         pairs = [torch.ones(shape) > 0 for shape in ((BATCH, 1, LENGTH, LENGTH), (LENGTH, LENGTH))]
@@ -695,6 +699,8 @@ def likely_shapes(module: torch.nn.Module | None, built: dict[str, Any]) -> Iter
             yield BATCH, layer.input_size
         elif isinstance(layer, torch.nn.RNNBase):
             yield from ((BATCH, length, layer.input_size) for length in lengths)
+            if not layer.batch_first:  # beside a state of a batch
+                yield LENGTH, BATCH, layer.input_size
     yield from later[:MOST_LATER]
     yield from (
         (BATCH, WIDTH),

@@ -27,7 +27,10 @@ from .targets import cloned, mapped
 from .trouble import Trouble, trouble_of
 
 SECONDS = 20.0  # of the processor for the search of one target on fake tensors, and again on real ones
-TRIES = 400
+TRIES, FURTHER = (
+    400,
+    120,
+)  # calls that are tried; the same where a search of the class built otherwise found none
 IDLE = 6.0  # that a copy may wait for something without working
 FAKE = 5  # calls that run on fake tensors as far as they can, to be tried on real ones
 ROUNDS = 2  # of all parameters, one after another
@@ -64,8 +67,9 @@ class Search:
         choices: Sequence[list[Any]],
         arguments: Callable[[Sequence[Any]], Any],
         teach: Callable[[BaseException], bool] | None = None,
+        tries: int = TRIES,
     ) -> None:
-        self.choices, self.arguments, self.teach = choices, arguments, teach
+        self.choices, self.arguments, self.teach, self.tries = choices, arguments, teach, tries
         self.taught, self.differentiates = False, False
         self.trouble = Trouble()
         self.furthest = (-1, 0, 0)
@@ -132,7 +136,7 @@ class Search:
         errors: dict[Picked, Trouble] = {}
 
         def fits(picked: Picked) -> bool:
-            if picked in known or len(known) >= TRIES or allowance.over():
+            if picked in known or len(known) >= self.tries or allowance.over():
                 return False
             progress = Progress()
             with progress:
@@ -174,7 +178,7 @@ class Search:
                         yield picked
             yield from as_errors_say()
         for picked in itertools.product(*(range(len(values)) for values in self.choices)):
-            if len(known) >= TRIES or allowance.over():
+            if len(known) >= self.tries or allowance.over():
                 return
             if fits(picked):
                 yield picked
