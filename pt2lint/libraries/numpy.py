@@ -65,6 +65,8 @@ OF_FUNCTIONS = "accumulate at outer reduce reduceat".split()
 # What makes arrays of the kind that `dtype` says, or of what it is given.
 MAKERS = frozenset("array asarray empty full ones zeros".split())
 NO_TENSORS = frozenset(("builtins.object", "builtins.str", "numpy.object_", "numpy.str_"))
+FROM_LISTS = ("array", "asarray")
+WHY_MIXED = "numbers of NumPy's stand beside Python's in it, of which Dynamo makes no array"
 WHY_OBJECTS = "an array of objects or texts is no tensor"
 # Functions whose version asks for values, of constant arrays too (torch 2.6, 2.9, 2.13 and 2.15).
 ASKING = "allclose argwhere array_equal bincount corrcoef cov pad".split()
@@ -180,6 +182,9 @@ def called(call: Call) -> Value:
     if last in MAKERS and holds_objects(call):
         call.note("call breaking", details={"why": WHY_OBJECTS, "until": ""})
         return UNKNOWN
+    if last in FROM_LISTS and call.frame.region and args and isinstance(args[0], Seq) and mixes(args[0]):
+        call.note("call breaking", details={"why": WHY_MIXED, "until": ""})
+        return Tensor(None, call.origin(), True, True, dimensions(last, args, call.kwargs))
     if last in SCALARS and (not args or (not call.frame.region and isinstance(args[0], Py))):
         return OBJECT
     if name.startswith(GENERATOR):
@@ -221,8 +226,21 @@ def holds_objects(call: Call) -> bool:
     if isinstance(kind, Ext):
         return kind.name in NO_TENSORS
     given = call.args[0] if call.args else UNKNOWN
-    parts = given.elts if isinstance(given, Seq) and call.name in ("numpy.array", "numpy.asarray") else None
+    parts = given.elts if isinstance(given, Seq) and call.name in (f"numpy.{n}" for n in FROM_LISTS) else None
     return bool(parts) and all(isinstance(part, Py) and part.type == "str" for part in parts or ())
+
+
+def mixes(listed: Seq) -> bool:
+    """Whether a list, or those in it, hold what Dynamo has as tensors and numbers of Python."""
+    held = numbers_in(listed)
+    return any(isinstance(o, Tensor) and o.sure for o in held) and any(
+        isinstance(o, Py) and o.type in ("int", "float", "bool") for o in held
+    )
+
+
+def numbers_in(listed: Seq) -> list[Value]:
+    parts = listed.elts or []
+    return [one for part in parts for one in (numbers_in(part) if isinstance(part, Seq) else [part])]
 
 
 def dimensions(last: str, args: list[Value], kwargs: dict[str, Value]) -> int | None:

@@ -366,9 +366,35 @@ class Turns:
                     ]
                 for call in made if len(made) == 1 else ():
                     if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
-                        if call.func.attr.value in _PIECES:
+                        if call.func.attr.value in _PIECES and not self._is_even(call):
                             return call
         return None
+
+    def _is_even(self, made: cst.Call) -> bool:
+        """Whether a tensor is cut whose size the pieces divide: `torch.zeros(4, 16).split(4, dim=1)`."""
+        named = {a.keyword.value: a.value for a in made.args if a.keyword is not None}
+        given = [a.value for a in made.args if a.keyword is None]
+        if not called_name(made).startswith("torch."):
+            given.insert(0, cst.ensure_type(made.func, cst.Attribute).value)
+        whole = given[0] if given else named.get("input")
+        if isinstance(whole, cst.Name):
+            bound = self._bindings(self.function.module).get(whole.value, ())
+            whole = bound[0].value if len(bound) == 1 and isinstance(bound[0], cst.Assign) else None
+        size = (
+            given[1]
+            if len(given) > 1
+            else next((v for k, v in named.items() if k not in ("dim", "input")), None)
+        )
+        dim = given[2] if len(given) > 2 else named.get("dim", cst.Integer("0"))
+        sizes = sizes_given(whole) if isinstance(whole, cst.Call) else []
+        if (
+            not isinstance(size, cst.Integer)
+            or not isinstance(dim, cst.Integer)
+            or dim.evaluated_value >= len(sizes)
+        ):
+            return False
+        length = sizes[dim.evaluated_value]
+        return isinstance(length, cst.Integer) and length.evaluated_value % (size.evaluated_value or 1) == 0
 
     def left_over(self, value: cst.BaseExpression) -> bool:
         """Whether it is `x[i : i + size]`, of a loop over `range(0, n, size)`: what is left at the last turn. Of tiles

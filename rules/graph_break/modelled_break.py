@@ -31,12 +31,13 @@ class ModelledBreak(GraphBreak):
     formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like, or two `Independent` of
     these (GB0059, measured on 2.13): call it once before.
 
-    Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and
-    many more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or strings is
-    no tensor (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087). `np.isscalar`, `np.ndim`,
-    `np.size` and others that answer with no array end it, too (GB0208: `x.ndim` and `x.size` do not), and so does
-    an index of `np.s_`, `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and
-    `finditer` are not kept (GB0292, GB0811).
+    Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and many
+    more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or strings is no
+    tensor (`np.empty(n, dtype=object)`, GB0055; `np.array(["a", "b"])`, GB0087), and of NumPy's numbers beside
+    Python's Dynamo makes none (`np.array([np.sqrt(n), 1.0])`, GB0087). `np.isscalar`, `np.ndim`, `np.size` and others
+    that answer with no array end it, too (GB0208: `x.ndim` and `x.size` do not), and so does an index of `np.s_`,
+    `np.r_`, `np.mgrid` and their like (GB0008). Of what `re` finds, `groupdict()` and `finditer` are not kept
+    (GB0292, GB0811).
 
     loguru looks at the frame that calls it (GB0007), unless no handler takes the level, and absl's functions ask a
     logger (GB4841): PTB102 has what to do.
@@ -145,6 +146,7 @@ class ModelledBreak(GraphBreak):
         "import numpy as np\nreturn x[np.r_[0:2, 3]].sum() + torch.from_numpy(np.mgrid[0:2, 0:3][0])",
         "import numpy as np\nreturn x + len(np.empty(3, dtype=object))",
         "import numpy as np\nreturn x + len(np.array(['a', 'b']))",
+        "import numpy as np\nreturn x + torch.from_numpy(np.array([[np.sqrt(4.0), 1.0]])).sum()",
         "import numpy as np\nreturn x + len(np.random.SeedSequence(3).generate_state(2))",
         "rows = torch.zeros(4, 8)\ntorch.mul(x, 2, out=rows[:, 2:6])\nreturn x + rows.sum()",
         "rows = torch.zeros(4, 4)\ntorch.mul(x, 2, out=rows.T)\nreturn x + rows",
@@ -162,6 +164,7 @@ class ModelledBreak(GraphBreak):
         "scaler = torch.cuda.amp.GradScaler(enabled=False)\nreturn x + 1",
     )
     VALID = (
+        "import numpy as np\nreturn x + torch.from_numpy(np.array([np.sqrt(4.0), np.sqrt(9.0)])).sum()",
         "def rows():\n    n = yield 1.0\n    while True:\n        n = yield n * 2\n"
         "def f(x, m, i):\n    made = rows()\n    next(made)\n    return x * made.send(2.0)",
         "import attrs\n@attrs.frozen\nclass Batch:\n    n: int\nbatch = Batch(2)\n"

@@ -25,12 +25,12 @@ class ModuleCounter(Rule):
 
     ## What happens
     Dynamo takes an int attribute of an `nn.Module` for a constant and guards on its value. Code that counts in it,
-    or goes round in a ring (`self.at = (self.at + 1) % self.size`), changes it, so the next call fails the guard
-    and is compiled again: eight times, the recompile limit, and from then on the function runs without compiling. A
-    buffer is a tensor, and a tensor's value is not guarded on. Where the attribute has to stay a number,
-    `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an input. What Lightning
-    counts (`self.current_epoch`, `self.global_step`) is such a number: read it in a hook that nothing compiles, as
-    `on_train_batch_start` is, and keep it in a buffer.
+    goes round in a ring (`self.at = (self.at + 1) % self.size`) or fills up (`min(self.at + n, self.size)`), changes
+    it, so the next call fails the guard and is compiled again: eight times, the recompile limit, and from then on the
+    function runs without compiling. A buffer is a tensor, and a tensor's value is not guarded on. Where the attribute
+    has to stay a number, `torch._dynamo.config.allow_unspec_int_on_nn_module = True` makes Dynamo treat it as an
+    input. What Lightning counts (`self.current_epoch`, `self.global_step`) is such a number: read it in a hook that
+    nothing compiles, as `on_train_batch_start` is, and keep it in a buffer.
 
     The place of the next token in a cache is asked for as a number, which a buffer without dimensions does not help: it
     ends the graph where a slice ends with it, and picks for one value alone (`self.keys[:, self.at]`). Pass the

@@ -17,6 +17,35 @@ from tests.rules_recompile.blocks import block, codes, marked
 from tests.rules_recompile.running import outcome, same
 
 CASES = {
+    "a number that grows up to a size": """
+class Ring(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+        self.filled = 0
+        self.warm = 0
+
+    def forward(self, x):
+        self.filled = min(self.filled + x.shape[0], self.size)  # PTR202
+        self.warm = min(self.warm + 1, 4)
+        return x * self.filled
+""",
+    "pieces of one size": """
+@torch.compile
+def doubled(x):
+    return x * 2
+
+def run():
+    for part in torch.ones(2, 16).split(4, dim=1):
+        doubled(part)
+    for part in torch.ones(2, 18).split(4, dim=1):
+        doubled(part)  # PTR213
+    whole = torch.ones(16, 2)
+    for part in whole.chunk(4):
+        doubled(part)
+    for part in torch.split(whole, 5):
+        doubled(part)  # PTR213
+""",
     "what forward defines and a decorator compiles": """
 class Net(torch.nn.Module):
     def forward(self, x):

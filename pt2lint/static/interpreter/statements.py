@@ -139,10 +139,10 @@ class Statements:
 
     def s_assign(self, node: ast.Assign, env: Env, frame: Frame) -> None:
         value = self.at.expressions.eval(node.value, env, frame)
-        if frame.region and isinstance(node.value, ast.BinOp) and len(node.targets) == 1:
+        made = self._stepped(node.value, frame) if frame.region and len(node.targets) == 1 else None
+        if made is not None:
             # `self.step = self.step + 1`
             target = node.targets[0]
-            made = _not_in_turn(node.value)
             sides = (made.left, made.right)
             if isinstance(target, ast.Subscript):
                 again = any(
@@ -161,6 +161,17 @@ class Statements:
                 self.at.conditions.splits.name(chosen, target.id, value)
             if isinstance(target, ast.Tuple):
                 self._counted(target, node.value, env)
+
+    def _stepped(self, value: ast.expr, frame: Frame) -> ast.BinOp | None:
+        """`self.at + 1`, also of `(self.at + 1) % self.size` and `min(self.at + 1, self.size)`."""
+        if isinstance(value, ast.BinOp):
+            return _not_in_turn(value)
+        if isinstance(value, ast.Call) and len(value.args) == 2 and not value.keywords:
+            sums = [a for a in value.args if isinstance(a, ast.BinOp) and isinstance(a.op, ast.Add)]
+            least = self.at.types.named(value.func, frame) if len(sums) == 1 else None
+            if isinstance(least, Ext) and least.name == "builtins.min" and not any(map(_is_few, value.args)):
+                return sums[0]
+        return None
 
     def _counted(self, target: ast.Tuple, value: ast.expr, env: Env) -> None:
         """`b, t, c = x.shape`, `b, t, c = x.size()`: the tensor has as many dimensions as there are names."""
@@ -535,5 +546,8 @@ def _not_in_turn(value: ast.BinOp) -> ast.BinOp:
     """`self.at + 1` of `(self.at + 1) % self.size`, unless that takes no more than a few numbers in turn."""
     if not isinstance(value.op, ast.Mod) or not isinstance(value.left, ast.BinOp):
         return value
-    size = value.right.value if isinstance(value.right, ast.Constant) else None
-    return value if isinstance(size, int) and size <= FEW else value.left
+    return value if _is_few(value.right) else value.left
+
+
+def _is_few(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value <= FEW
