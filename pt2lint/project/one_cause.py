@@ -156,8 +156,11 @@ def is_of_one_cause(leader: Placed, other: Placed) -> bool:
 
 def is_of_one_origin(leader: Placed, other: Placed) -> bool:
     """Whether they are of one compiled function, and of one value that it makes: a mask that two functions are given,
-    or a number that one reads and another one decides by. Where that is an argument each may be given another one."""
+    or a number that one reads and another one decides by. Where that is an argument each may be given another one; so
+    it may be with what a loop ends by, since nobody mends that."""
     one, two = leader.finding, other.finding
+    if one.severity == "note" != two.severity:
+        return False
     read = one.code in VALUES and two.code in VALUES and costs_no_more(leader, other)
     if not (read or one.code == two.code) or not (one.flow and two.flow):
         return False

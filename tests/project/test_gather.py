@@ -573,6 +573,27 @@ def test_what_one_function_reads_and_another_decides_by_is_told_once(
     assert told_in(capsys, HEAD + NUMBER.replace("READ", read)) == told
 
 
+ENDS_BY_NUMBER = """
+def size(x):
+    return x.square().mean()
+
+def settled(x):
+    for _ in range(9):
+        if size(x) < 0.1:
+            break
+        x = x / 2
+    return x
+
+@torch.compile
+def f(x: torch.Tensor):
+    return x * size(settled(x)).item()
+"""
+
+
+def test_what_a_loop_ends_by_tells_nothing_of_another_function(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told_in(capsys, HEAD + ENDS_BY_NUMBER) == [(17, [])]
+
+
 STEERED_BY_NUMBER = """
 class M(nn.Module):
     def __init__(self):
