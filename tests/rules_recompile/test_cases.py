@@ -30,6 +30,35 @@ class Ring(torch.nn.Module):
         self.warm = min(self.warm + 1, 4)
         return x * self.filled
 """,
+    "a list that an object in a list keeps": """
+class Timer:
+    def __init__(self):
+        self.seen = []
+
+    def ended(self, loss):
+        self.seen.append(loss.detach())  # PTR204
+
+class Last:
+    def ended(self, loss):
+        self.loss = [loss]
+        self.loss.append(loss * 2)
+
+class Trainer:
+    def __init__(self, model, watchers):
+        self.model, self.watchers = model, watchers
+        self.run = torch.compile(self.step)
+
+    def step(self, x):
+        loss = self.model(x).mean()
+        for watcher in self.watchers:
+            watcher.ended(loss)
+        return loss
+
+def train(batches):
+    trainer = Trainer(torch.nn.Linear(2, 2), [Timer(), Last()])
+    for x in batches:
+        trainer.run(x)
+""",
     "pieces of one size": """
 @torch.compile
 def doubled(x):

@@ -408,11 +408,16 @@ class ChangingState:
         return frame.me is root.me or self.holds(root.me, frame.me)
 
     def holds(self, holder: Value | None, value: Value) -> bool:
-        """Whether an object has another as an attribute."""
+        """Whether an object has another as an attribute, or in a list or a dictionary that is one."""
         return (
             isinstance(holder, Instance)
             and holder.cls is not None
-            and any(value is o for held in self.at.objects.state(holder).values() for o in options(held))
+            and any(
+                value is o
+                for held in self.at.objects.state(holder).values()
+                for part in options(held)
+                for o in (part, *_in_it(part))
+            )
         )
 
     def in_module(self, place: ast.expr, env: Env, frame: Frame) -> bool:
@@ -427,6 +432,17 @@ class ChangingState:
                     return True
             caller = caller.parent
         return False
+
+
+def _in_it(held: Value) -> list[Value]:
+    """What a list or a dictionary holds."""
+    if isinstance(held, Seq):
+        return [o for one in (held.elts or [held.elem]) for o in options(one)]
+    return (
+        [o for one in (*held.items.values(), held.elem) for o in options(one)]
+        if isinstance(held, Dict)
+        else []
+    )
 
 
 def _comes_back(cls: ClassInfo, attribute: str) -> bool:
