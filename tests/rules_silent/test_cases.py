@@ -1844,6 +1844,12 @@ class Encoder(torch.nn.Sequential):
     def extra_repr(self):
         return f"at rest: {self.forward(self.rest)}"  # for a reader
 
+    def watch(self):
+        self.register_forward_hook(self.again)
+
+    def again(self, module, given, out):
+        return self.forward(out)  # a call of the module would run this again
+
     @staticmethod
     def other(self, x):
         return self.forward(x)

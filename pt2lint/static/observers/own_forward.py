@@ -32,8 +32,9 @@ class OwnForward:
             return
         for cls in classes:
             if self._compiles_calls(cls):
+                within = {"forward"} | OF_TORCH | _hooks(cls)
                 for name in cls.methods:
-                    if name != "forward" and name not in OF_TORCH and not name.startswith("_"):
+                    if name not in within and not name.startswith("_"):
                         self._look(cls.methods[name], cls)
 
     def _compiles_calls(self, cls: ClassInfo) -> bool:
@@ -81,3 +82,18 @@ class OwnForward:
         elif any(cls in self.at.classes.bases(c)[0] for c in self.at.calls.roots.classes_in_place()):
             words["in place"] = "yes"
         return op._replace(details=words)
+
+
+def _hooks(cls: ClassInfo) -> set[str]:
+    """The methods that a class registers as hooks of modules: a call of the module there would run them again."""
+    return {
+        argument.attr
+        for method in cls.methods.values()
+        for call in walk(method)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr.startswith("register_")
+        and call.func.attr.endswith("hook")
+        for argument in call.args
+        if isinstance(argument, ast.Attribute) and is_name(argument.value, own_name(method))
+    }
