@@ -198,6 +198,7 @@ other.forward(torch.ones(2, 4))
 model.lin.register_forward_hook(print)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 optimizer.step()
+model.step = 3
 
 class Numbered(nn.Module):
     def __init__(self, index):
@@ -262,7 +263,9 @@ ALONE = {
     "Lifecycle": set(),  # it adds to what is noted of the optimizer
     "ArrayKeys": {"key array"},
     "CallersLoops": set(),  # it adds to what is noted of calls
-    "CompiledCalls": {"call compiled", "attribute of compiled"},
+    "CompiledReads": {"attribute of compiled"},
+    "CompiledCalls": {"call compiled"},
+    "SetOutside": {"set attribute of compiled"},
     "GivenOptions": set(),  # it notes more of what another one does, too
     "ChangingState": {"change attribute"},
     "Misuse": {"late hook"},

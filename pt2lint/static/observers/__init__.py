@@ -18,6 +18,7 @@ from pt2lint.static.observers.callers_loops import CallersLoops
 from pt2lint.static.observers.changing_state import ChangingState
 from pt2lint.static.observers.compiled_calls import CompiledCalls
 from pt2lint.static.observers.compiled_classes import CompiledClasses
+from pt2lint.static.observers.compiled_reads import CompiledReads
 from pt2lint.static.observers.cut_names import CutNames
 from pt2lint.static.observers.deciding_numbers import DecidingNumbers
 from pt2lint.static.observers.early_questions import EarlyQuestions
@@ -37,6 +38,7 @@ from pt2lint.static.observers.outer_changes import OuterChanges
 from pt2lint.static.observers.own_forward import OwnForward
 from pt2lint.static.observers.redrawn import Redrawn
 from pt2lint.static.observers.said_elsewhere import SaidElsewhere
+from pt2lint.static.observers.set_outside import SetOutside
 from pt2lint.static.observers.steps import Steps
 from pt2lint.static.observers.threads import Threads
 from pt2lint.static.observers.unfrozen import Unfrozen
@@ -51,7 +53,9 @@ EVERY: tuple[Callable[[Context], Any], ...] = (
     Lifecycle,
     ArrayKeys,
     CallersLoops,
+    CompiledReads,
     CompiledCalls,
+    SetOutside,
     GivenOptions,
     CompiledClasses,
     CutNames,

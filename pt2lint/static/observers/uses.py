@@ -140,6 +140,14 @@ class Decisive:
         return None
 
 
+def is_after_data(function: FunctionNode | ast.Lambda, line: int) -> bool:
+    """Whether the line stands behind the head of a loop over data, whose turns it may be in."""
+    return any(
+        not is_range(part.iter) and part.lineno < line <= (function.end_lineno or 0)
+        for part in parts(function, ast.For)
+    )
+
+
 def wants_number(function: FunctionNode, name: str) -> int:
     """The line where the function does with a parameter what it cannot do with a tensor: tests it, makes it a number of
     Python or a text, ends a slice with it. 0 if there is none."""
