@@ -77,10 +77,11 @@ class Attempts:
                 if key[0] not in targets:
                     continue
                 new = after.runs.get(key)
+                if workaround and old.graphs and (new is None or not new.graphs):
+                    # A function that it keeps out of the graph is no target any more.
+                    return Failed(f"with it nothing of {key[0]} is compiled any more"), ""
                 if new is None:
                     return Failed(f"with it {key[0]} no longer runs"), ""
-                if workaround and old.graphs and not new.graphs:
-                    return Failed(f"with it nothing of {key[0]} is compiled any more"), ""
                 pairs.append((old, new))
                 for at, count in enumerate((old.graphs, new.graphs, old.breaks, new.breaks)):
                     numbers[at] += len(count)

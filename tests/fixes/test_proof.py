@@ -247,6 +247,21 @@ def test_calls_are_tried_under_the_autocast_that_the_program_makes_them_under(tm
     assert [fix.proven for fix in found.fixes] == [False, True], proof.notes
 
 
+def test_a_function_that_a_workaround_keeps_out_of_the_graph_is_compiled_no_more(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import torch\n\n\ndef scaled(x: torch.Tensor):\n    x = x.cos()\n    return x * x.max().item()\n"
+    )
+    edit = Edit(str(path), 4, 1, 4, 1, "@torch.compiler.disable\n")
+    fix = Fix("disable", "unsafe", (edit,), traits=("workaround",))
+    found = Finding("PTB103", "item", "m", str(path), 6, 16, 6, 30, fixes=(fix,))
+    judged = verify([found], [str(path)], OPTIONS)
+    assert judged.findings[0].verdict == "confirmed"
+    proof = prove(judged.findings, judged.events, [str(path)], OPTIONS)
+    assert not any(fix.proven for fix in proof.findings[0].fixes)
+    assert any("nothing of scaled is compiled any more" in note for note in proof.notes), proof.notes
+
+
 def test_what_nothing_else_mends_is_left_out_unless_that_leaves_nothing(tmp_path):
     path = tmp_path / "m.py"
     path.write_text(INNER)
