@@ -186,11 +186,11 @@ class Step:
 class Price:
     """What a break costs, as far as reading tells.
 
-    `gives_up` is what runs without compiling as a whole: "function", "caller", "rest" for what comes after the break in
-    its function, or "" for a break after which compiled code goes on. `left` names the function or caller. `layers`: a
-    loop over modules leads there. `before` and `after`: how many operators lie on either side of it in what is
-    compiled. `roots`: how many compiled functions lead there. `waits`: Python waits for a value of the device.
-    `cause` is what the value is, in a reader's words; "" where it is no value's.
+    `gives_up` is what runs without compiling: "function", "caller" (from the `try` on, where that is one), "rest" for
+    what comes after the break in its function, or "" for a break after which compiled code goes on. `left` names the
+    function or caller. `layers`: a loop over modules leads there. `before` and `after`: how many operators lie on
+    either side of it in what is compiled. `roots`: how many compiled functions lead there. `waits`: Python waits for a
+    value of the device. `cause` is what the value is, in a reader's words; "" where it is no value's.
     """
 
     gives_up: str = ""
@@ -217,7 +217,7 @@ class Price:
         if self.layers:
             parts.append("in a loop over layers")
         if self.gives_up:
-            part = f"the whole of `{self.left}`" if self.left else "the rest of its function"
+            part = f"`{self.left}`" if self.left else "the rest of its function"
             parts.append(f"{part} is left to Python")
         if self.before or self.after:
             operators = "operator" if self.before == 1 else "operators"

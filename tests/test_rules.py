@@ -89,17 +89,21 @@ def test_silent_where_a_version_does_not_break(
 
 
 @pytest.mark.parametrize(
-    ("body", "where"),
+    ("body", "where", "part"),
     [
-        ("for _ in range(2):\n    print(1)\n    x = x + 1\nreturn x", "a loop"),
-        ("try:\n    x = x + x.sum().item()\nexcept RuntimeError:\n    pass\nreturn x", "a `try`"),
+        ("for _ in range(2):\n    print(1)\n    x = x + 1\nreturn x", "a loop", "whole"),
+        (
+            "try:\n    x = x + x.sum().item()\nexcept RuntimeError:\n    pass\nreturn x",
+            "a `try`",
+            "rest of the",
+        ),
     ],
 )
-def test_says_where_a_break_costs_the_whole_function(body: str, where: str) -> None:
+def test_says_where_a_break_costs_more_of_its_function(body: str, where: str, part: str) -> None:
     text = f"import torch\n@torch.compile\ndef f(x: torch.Tensor):\n    {body.replace(chr(10), chr(10) + '    ')}\n"
     (finding,) = lint(["case.py"], SimpleNamespace(target_torch=(2, 13)), {"case.py": text}).findings
     assert finding.severity == "error"
-    assert finding.message.endswith(f"inside {where} Dynamo then gives up the whole function")
+    assert finding.message.endswith(f"inside {where} Dynamo then gives up the {part} function")
 
 
 def test_says_where_a_break_costs_the_function_that_calls() -> None:

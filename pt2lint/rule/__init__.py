@@ -48,6 +48,10 @@ from pt2lint.said import place_in
 EFFORT = (
     500_000  # nodes that the repairs of one function may look at, ten times what they do in ordinary code
 )
+BLOCKS = (
+    "inside a `try`",
+    "inside a `with`",
+)  # how it is said of a call from where Dynamo leaves only what follows
 CAPTURED = "where `fullgraph=True` captures it"  # the note of what is no break there
 QUOTED = 72  # characters of code that a message repeats
 
@@ -394,7 +398,8 @@ class GraphBreak(Rule):
         tensor came from, and what the break costs where it stands.
 
         Measured: Dynamo resumes after a break, but not into the middle of a loop, of a `try` or of most `with`
-        blocks. There it leaves the whole function to Python; so it does where the function that breaks is called.
+        blocks. For a loop it leaves the whole function to Python, for the others what comes from there on; so it does
+        where the function that breaks is called.
         """
         target = self.function.target
         name = variant or op.name
@@ -411,9 +416,14 @@ class GraphBreak(Rule):
             message += "; `fullgraph=True` makes this an error when it is compiled"
         elif op.inside:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
-            message += f"; inside {where} Dynamo then gives up the whole function"
+            part = "whole" if op.inside == "loop" else "rest of the"
+            message += f"; inside {where} Dynamo then gives up the {part} function"
         elif op.caller:
-            message += f"; called {op.caller}, which Dynamo then gives up as a whole"
+            rest = op.caller.startswith(BLOCKS)
+            gives = (
+                "the rest of which Dynamo then gives up" if rest else "which Dynamo then gives up as a whole"
+            )
+            message += f"; called {op.caller}, {gives}"
         severity: Severity | None = None
         if captured:
             severity = "note"

@@ -8,8 +8,8 @@ from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
 KEPT = (
-    "Dynamo enters {code} only where the compiled code makes it: it was made before, and the whole function is left to "
-    "Python"
+    "Dynamo enters {code} only where the compiled code makes it: it was made before, and the rest of the function is "
+    "left to Python"
 )
 
 MADE_BEFORE = ("with kept manager", "with kept manager of torch")
@@ -26,10 +26,11 @@ class ContextManager(GraphBreak):
     """A context manager that Dynamo does not know is entered in compiled code.
 
     ## What happens
-    Dynamo cannot leave a graph in the middle of a `with` block and come back: it gives up the whole function (GB0142;
-    GB0208 for `cudnn.flags`; GB0092 for `warnings.catch_warnings`; GB8977 for loguru's `catch`). It traces
-    `torch.no_grad`, `torch.autocast`, `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and your own
-    classes where the compiled code makes the manager. Of managers that were made before, in an attribute or a global
+    Dynamo cannot leave a graph in the middle of a `with` block and come back: it compiles what comes before it, and
+    leaves the rest of the function to Python (GB0142; GB0208 for `cudnn.flags`; GB0092 for
+    `warnings.catch_warnings`; GB8977 for loguru's `catch`). It traces `torch.no_grad`, `torch.autocast`,
+    `torch.inference_mode`, `contextlib.nullcontext`, the profiler's and your own classes where the compiled code makes
+    the manager. Of managers that were made before, in an attribute or a global
     (`with self.manager:`), it traces `torch.autocast`, `contextlib.nullcontext` and the profiler's, but neither your
     own (GB0142) nor `torch.no_grad()` and its like. Through `contextlib.ExitStack` (`stack.enter_context(...)`) it
     traces only your own that are made there, and `contextlib.suppress`.
@@ -103,7 +104,7 @@ class ContextManager(GraphBreak):
         *MADE_BEFORE,
     )
     severity = "error"
-    says = "Dynamo cannot enter {code}, and leaves the whole function to Python"
+    says = "Dynamo cannot enter {code}, and leaves the rest of the function to Python"
     repairs = ("disable",)
     instead = MappingProxyType(
         {

@@ -228,7 +228,7 @@ def test_the_summary_names_what_would_gain_most(capsys: pytest.CaptureFixture[st
     [first] = [line for line in out.splitlines() if "Where most would be gained" in line]
     following = out.splitlines()[out.splitlines().index(first) + 1 :]
     assert len(following) == 6  # five and the sum
-    assert "in a loop over layers, the whole of `" in following[0]
+    assert "in a loop over layers, `" in following[0]
     assert "Python waits for the device" in following[0]
 
 
@@ -244,7 +244,7 @@ def test_the_summary_names_what_is_left_to_python_once(capsys: pytest.CaptureFix
     main(["--no-cache", "m.py"])
     lines = capsys.readouterr().out.partition("Where most would be gained")[2].splitlines()[1:-1]
     assert len(lines) == 5
-    assert [line for line in lines if "the whole of `M.forward`" in line] == lines[:1]
+    assert [line for line in lines if "`M.forward` is left to Python" in line] == lines[:1]
     assert lines[0].endswith("; more there that cost the same: 2")
 
 
