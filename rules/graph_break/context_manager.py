@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.finding import Price
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 
@@ -137,6 +139,10 @@ class ContextManager(GraphBreak):
         self.breaks(
             node, op, KEPT if op.name in MADE_BEFORE else self.says, f"{PUT} of a kept manager" if own else ""
         )
+
+    def price(self, op: Op) -> Price | None:
+        price = super().price(op)
+        return None if price is None else replace(price, gives_up=price.gives_up or "rest")
 
     def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
         if op.name in MADE_BEFORE:

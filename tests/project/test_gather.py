@@ -214,6 +214,25 @@ def test_recurrent_layers_cost_the_rest_and_a_loop_over_layers_is_an_error(
     assert [r["note"] for r in found if r["line"] == 14] == ["told with line 17"]  # which happens oftener
 
 
+def test_what_comes_behind_a_manager_that_is_not_entered_is_told_with_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Dynamo compiles what stands before it, and nothing after it."""
+    code = """import threading
+import torch
+
+lock = threading.Lock()
+
+@torch.compile
+def f(x: torch.Tensor):
+    first = x.max().item()
+    with lock:
+        x = x + first
+    return x * x.min().tolist()
+"""
+    assert told_in(capsys, code) == [(8, []), (9, [11])]
+
+
 def test_the_summary_names_what_would_gain_most(capsys: pytest.CaptureFixture[str]) -> None:
     Path("m.py").write_text(
         HEAD
