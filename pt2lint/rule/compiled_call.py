@@ -80,10 +80,12 @@ class CompiledCall(Rule):
         """Look at a call that stands in a loop, or in a method that is called again and again."""
 
     def arguments(self, node: cst.Call, op: Op) -> Iterator[Argument]:
-        """The plain arguments, without `*` and `**`."""
+        """The plain arguments, without `*` and `**`, and what stands behind a `*` at no place that is known."""
+        starred = False
         for at, a in enumerate(node.args):
-            if a.star:
-                return
+            starred |= a.star == "*"
+            if a.star or (starred and a.keyword is None):
+                continue
             key: int | str = a.keyword.value if a.keyword is not None else at
             yield Argument(key, a.value, op.arg(key), op.detail(f"use {key}"))
 

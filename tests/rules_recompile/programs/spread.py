@@ -38,6 +38,18 @@ class Descent(torch.optim.Optimizer):
                 decay(weight.detach(), group["lr"])  # PTR220 once in decay, PTR224
 
 
+@torch.compile
+def repeated(x, y, times):
+    for _ in range(times):
+        x = x + y
+    return x
+
+
+@torch.compile
+def weighed(x, y, by=0):
+    return x * by + y
+
+
 def learn(x, lengths):
     options = {}
     options["longest"] = max(lengths)  # PTR220 once in attend
@@ -60,6 +72,11 @@ def quantize(model):
 def run():
     for n in range(1, 12):
         learn(torch.ones(3), [n, n + 1])
+    pair = [torch.ones(3), torch.ones(3)]
+    named = {"x": pair[0], "y": pair[1]}
+    for n in range(1, 12):
+        repeated(*pair, times=n)  # PTR207 in repeated
+        weighed(**named, by=n)  # PTR220 once in weighed
     generate(torch.ones(3))
     descent = Descent([torch.nn.Parameter(torch.ones(3))], 0.1)
     for _ in range(11):
