@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import libcst as cst
 
@@ -12,7 +12,6 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.loop_syntax import (
     JOIN,
     RESIZED,
-    THROUGH,
     Loop,
     bindings,
     called_name,
@@ -30,26 +29,22 @@ from pt2lint.rule.loop_syntax import (
     joining_dimension,
     keeps_most,
     last_word,
-    lengths_of_pieces,
     loops_around,
     may_be_number,
     sizes_given,
-    sources_of,
     target_sizes,
     targets_of,
     unconditional,
     window_of,
 )
-from pt2lint.rule.syntax import dotted, is_mask, names
+from pt2lint.rule.syntax import dotted, names
 from pt2lint.rule.tree import is_name, parameters_in, walk
 
 _GROW = ("append", "extend", "insert", "appendleft")
-_STACK = (*JOIN, "stack", "vstack")
+STACK = (*JOIN, "stack", "vstack")
 _DRAWS_FRACTIONS = ("random.random", "random.uniform", "random.gauss", "random.betavariate")
 _CLOCKS = ("time.time", "time.perf_counter", "time.monotonic")
 _WHOLE = ("int", "round", "math.floor", "math.ceil")
-_PICKED = ("nonzero", "unique", "masked_select", "argwhere", "flatnonzero")  # as many as the values decide
-_PIECES = ("split", "tensor_split", "chunk")
 _DECIDES = (ast.If, ast.IfExp, ast.Compare, ast.Subscript, ast.FloorDiv, ast.For, ast.While, ast.Match)
 
 
@@ -99,14 +94,14 @@ class Turns:
         found: dict[str, cst.BaseExpression] = {}
         for loop in loops_around(self.function, node)[:1] if self.loops else ():
             line = self.function.range(node)[0]
-            for name, values in self._bindings(loop.body).items():
+            for name, values in self.bound(loop.body).items():
                 above = [v for v in values if self.function.range(v)[0] < line]
                 last = above[-1] if above else None
                 if isinstance(last, cst.Assign) and unconditional(self.function, last, loop):
                     found[name] = last.value
         return found
 
-    def _bindings(self, node: cst.CSTNode) -> Mapping[str, list[cst.CSTNode]]:
+    def bound(self, node: cst.CSTNode) -> Mapping[str, list[cst.CSTNode]]:
         """What is bound in a loop, or in all of the function: asked for every call in it, by several rules."""
         known = self.function.memo.setdefault("bindings", {})
         if node not in known:
@@ -126,7 +121,7 @@ class Turns:
         return found
 
     def _read(self, loop: Loop) -> None:
-        bound = self._bindings(loop.body)
+        bound = self.bound(loop.body)
         if isinstance(loop, cst.For):
             number, items = targets_of(loop)
             self.counts |= {number} - {""} - set(bound)
@@ -171,7 +166,7 @@ class Turns:
 
     def _read_once(self, whole: cst.Module) -> None:
         """What a method binds once, where each call of it is a turn."""
-        for name, values in self._bindings(whole).items():
+        for name, values in self.bound(whole).items():
             if len(values) == 1 and isinstance(values[0], cst.Assign):
                 self._made.setdefault(name, values[0].value)
 
@@ -251,11 +246,11 @@ class Turns:
     def _is_step(self, value: cst.BaseExpression, name: str) -> bool:
         """Whether it is a name that no turn binds, and the code begins with a number under the other one: `t = 0.0`,
         and at each turn `t += dt`."""
-        if not isinstance(value, cst.Name) or any(value.value in self._bindings(p.body) for p in self.loops):
+        if not isinstance(value, cst.Name) or any(value.value in self.bound(p.body) for p in self.loops):
             return False
         first = [
             b.value if isinstance(b, cst.Assign) else given_in_pair(self.function, b, name)
-            for b in self._bindings(self.function.module).get(name, ())[:1]
+            for b in self.bound(self.function.module).get(name, ())[:1]
         ]
         return bool(first) and isinstance(first[0], cst.Float | cst.Integer)
 
@@ -317,163 +312,6 @@ class Turns:
             return isinstance(inner, cst.Call) and is_drawing(inner)
         # Of torch it is a tensor.
         return is_drawing(value) and not called_name(value).startswith("torch.")
-
-    def picked(self, value: cst.BaseExpression) -> str:
-        """What decides, by its values, how long a tensor is: `mask` of `x[mask]`, where a turn makes that by a
-        comparison, `x.nonzero()`; "" for others."""
-        value = self.meaning(value)
-        if isinstance(value, cst.Subscript):
-            index = value.slice[0].slice
-            mask = self.meaning(index.value) if isinstance(index, cst.Index) else None
-            if (
-                mask is not None
-                and isinstance(index, cst.Index)
-                and is_mask(mask, self.meaning, self._compares)
-            ):
-                return self.function.module.code_for_node(index.value)
-        if isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
-            if value.func.attr.value in _PICKED and self.changes(value):
-                return self.function.module.code_for_node(value)
-        return ""
-
-    def _compares(self, value: cst.Comparison) -> bool:
-        """Whether elements of what turns make are compared."""
-        orders = isinstance(
-            value.comparisons[0].operator,
-            cst.LessThan | cst.LessThanEqual | cst.GreaterThan | cst.GreaterThanEqual | cst.NotEqual,
-        )
-        return orders and (self.changes(value) or any(isinstance(part, cst.Call) for part in walk(value)))
-
-    def pieces(self, value: cst.BaseExpression) -> cst.Call | None:
-        """`torch.split(x, lengths)` of which the value is a piece, another one at each turn."""
-        value = self.meaning(value)
-        if isinstance(value, cst.Call) and last_word(value) in _STACK and value.args:
-            listed = value.args[0].value
-            parts = [e.value for e in listed.elements] if isinstance(listed, cst.List | cst.Tuple) else []
-            return next(filter(None, map(self.pieces, parts)), None)
-        if not isinstance(value, cst.Name):
-            return None
-        for loop in self.loops:
-            if not isinstance(loop, cst.For) or value.value not in {n.value for n in names(loop.target)}:
-                continue
-            for source in sources_of(loop):
-                made = [source]
-                if isinstance(source, cst.Name):
-                    made = [
-                        b.value
-                        for b in self._bindings(self.function.module).get(source.value, ())
-                        if isinstance(b, cst.Assign)
-                    ]
-                for call in made if len(made) == 1 else ():
-                    if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
-                        if call.func.attr.value in _PIECES and not self._is_even(call):
-                            return call
-        return None
-
-    def _is_even(self, made: cst.Call) -> bool:
-        """Whether a tensor is cut whose size the pieces divide: `torch.zeros(4, 16).split(4, dim=1)`."""
-        named = {a.keyword.value: a.value for a in made.args if a.keyword is not None}
-        given = [a.value for a in made.args if a.keyword is None]
-        if not called_name(made).startswith("torch."):
-            given.insert(0, cst.ensure_type(made.func, cst.Attribute).value)
-        whole = given[0] if given else named.get("input")
-        if isinstance(whole, cst.Name):
-            bound = self._bindings(self.function.module).get(whole.value, ())
-            whole = bound[0].value if len(bound) == 1 and isinstance(bound[0], cst.Assign) else None
-        size = (
-            given[1]
-            if len(given) > 1
-            else next((v for k, v in named.items() if k not in ("dim", "input")), None)
-        )
-        dim = given[2] if len(given) > 2 else named.get("dim", cst.Integer("0"))
-        sizes = sizes_given(whole) if isinstance(whole, cst.Call) else []
-        if (
-            not isinstance(size, cst.Integer)
-            or not isinstance(dim, cst.Integer)
-            or dim.evaluated_value >= len(sizes)
-        ):
-            return False
-        length = sizes[dim.evaluated_value]
-        return isinstance(length, cst.Integer) and length.evaluated_value % (size.evaluated_value or 1) == 0
-
-    def left_over(self, value: cst.BaseExpression) -> bool:
-        """Whether it is `x[i : i + size]`, of a loop over `range(0, n, size)`: what is left at the last turn. Of tiles
-        (`x[:, :, i : min(i + size, n)]`) too."""
-        value = self.meaning(value)
-        places = value.slice if isinstance(value, cst.Subscript) else ()
-        return any(
-            isinstance(place.slice, cst.Slice) and place.slice.step is None and self._is_left(place.slice)
-            for place in places
-        )
-
-    def _is_left(self, part: cst.Slice) -> bool:
-        if not isinstance(part.lower, cst.Name):
-            return False
-        upper = self.meaning(part.upper) if part.upper is not None else None
-        if isinstance(upper, cst.Call) and called_name(upper) == "min" and len(upper.args) == 2:
-            upper = next((a.value for a in upper.args if isinstance(a.value, cst.BinaryOperation)), None)
-        if not isinstance(upper, cst.BinaryOperation) or not isinstance(upper.operator, cst.Add):
-            return False
-        for loop in self.loops:
-            over = loop.iter if isinstance(loop, cst.For) and part.lower.deep_equals(loop.target) else None
-            while isinstance(over, cst.Call) and last_word(over) in THROUGH and over.args:
-                over = over.args[0].value
-            if (
-                not isinstance(over, cst.Call)
-                or not called_name(over).endswith("range")
-                or len(over.args) != 3
-            ):
-                continue
-            first, last, step = (a.value for a in over.args)
-            whole = isinstance(last, cst.Integer) and isinstance(step, cst.Integer)
-            if whole and isinstance(first, cst.Integer) and first.value == "0":
-                if int(last.value, 0) % int(step.value, 0) == 0:  # type: ignore[attr-defined]
-                    continue
-            sides = (upper.left, upper.right)
-            if any(s.deep_equals(part.lower) for s in sides) and any(s.deep_equals(step) for s in sides):
-                return True
-        return False
-
-    def length(self, value: cst.BaseExpression) -> str:
-        """What says how long a list is, and is another number at each turn: `[new() for _ in range(n)]`, `frames[:n]`;
-        or what a loop that turns so often appends to; "" for others."""
-        code = self.function.module.code_for_node
-        for inner, often in self._loops_inside(value.value) if isinstance(value, cst.Name) else ():
-            for part in walk(inner.body):
-                called = part.func if isinstance(part, cst.Call) else None
-                if isinstance(called, cst.Attribute) and called.attr.value == "append":
-                    if called.value.deep_equals(value) and unconditional(self.function, part, inner):
-                        return code(often)
-        value = self.meaning(value)
-        if isinstance(value, cst.ListComp) and not value.for_in.ifs and value.for_in.inner_for_in is None:
-            over = value.for_in.iter
-            if isinstance(over, cst.Call) and called_name(over) == "range" and len(over.args) == 1:
-                return code(over.args[0].value) if self.number(over.args[0].value) else ""
-            return self.length(over)
-        if isinstance(value, cst.Subscript) and len(value.slice) == 1:
-            part = value.slice[0].slice
-            bounds = (
-                [b for b in (part.lower, part.upper) if b is not None] if isinstance(part, cst.Slice) else []
-            )
-            one = len(bounds) == 1 and not isinstance(bounds[0], cst.UnaryOperation)
-            return code(bounds[0]) if one and self.number(bounds[0]) else ""
-        return ""
-
-    def differs(self, value: cst.BaseExpression) -> tuple[str, str]:
-        """Why a tensor is of another size at some turns, where its values or a list of lengths decide that, and how
-        many sizes there are: "often", "twice", or "" where that is not told; nothing for others."""
-        code = self.function.module.code_for_node
-        if by := self.picked(value):
-            return f"`{code(value)}` is as long as the values in `{by}` have it", "often"
-        if self.left_over(value):
-            return f"`{code(value)}` is smaller at the last turn, where less is left", "twice"
-        made = self.pieces(value)
-        if made is None:
-            return "", ""
-        called, often = code(made), lengths_of_pieces(made)
-        if often == "twice":
-            return f"`{code(value)}` is a piece of `{called}`, of which the last may be smaller", often
-        return f"`{code(value)}` is a piece of `{called}`, and those need not be of one size", often
 
     def fraction(self, value: cst.BaseExpression) -> bool:
         """Whether it is a number of Python that the changing ones make: `n / 100`, `0.9 ** n`, `1 - n / total`,
@@ -621,9 +459,7 @@ class Turns:
             for part in walk(loop.body)
             if isinstance(part, cst.FunctionDef) and part.name.value == value.value
         ]
-        return (
-            found[0] if len(found) == 1 and value.value not in self._bindings(self.function.module) else None
-        )
+        return found[0] if len(found) == 1 and value.value not in self.bound(self.function.module) else None
 
     def helped(self, value: cst.BaseExpression) -> bool:
         """Whether a function makes it of what changes: `schedule(step)`, `self.rate(step)`."""
@@ -651,7 +487,7 @@ class Turns:
         changing = self.counts | self.items | set(self._made) | set(self._renewed)
         free = free_names(value)
         return any(n.value in changing for n in free) or any(
-            n.value in self._bindings(loop.body) for loop in self.loops for n in free
+            n.value in self.bound(loop.body) for loop in self.loops for n in free
         )
 
     def renewed(self, name: str) -> cst.BaseExpression | None:
@@ -661,7 +497,7 @@ class Turns:
     def grows(self, name: str) -> bool:
         """Whether a turn makes the list of that name longer, and none makes it anew or shorter."""
         for loop in self.loops:
-            bound = self._bindings(loop.body).get(name, ())
+            bound = self.bound(loop.body).get(name, ())
             joined = [b for b in bound if isinstance(b, cst.Assign) and is_longer(b.value, name)]
             if any(not isinstance(b, cst.AugAssign) and b not in joined for b in bound):
                 return False
@@ -683,59 +519,6 @@ class Turns:
             if longer:
                 return True
         return False
-
-    def keeps(self, place: str) -> bool:
-        """Whether the turns of the innermost loop leave what a name or an attribute (`self.seen`) holds: they neither
-        bind it anew, or a part of it, nor take anything out of it."""
-        for loop in self.loops[:1]:
-            if place in self._bindings(loop.body):
-                return False
-            for node in walk(loop.body):
-                part: cst.BaseExpression | None = None
-                if isinstance(node, cst.AssignTarget | cst.Del):
-                    part = node.target
-                elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-                    part = node.func.value if node.func.attr.value in SHRINKS else None
-                while isinstance(part, cst.Subscript):
-                    part = part.value
-                if part is not None and dotted(part) == place:
-                    return False
-        return bool(self.loops)
-
-    def filled_under(self, name: str) -> cst.BaseExpression | None:
-        """The key, another one at each turn, under which a turn puts something into the dictionary of that name; or one
-        of those, at each turn more or less, under which it fills one anew."""
-        for inner, _ in self._loops_inside(name):
-            own = {n.value for n in names(inner.target)}
-            for node in walk(inner.body):
-                target = node.target if isinstance(node, cst.AssignTarget) else None
-                if isinstance(target, cst.Subscript) and is_name(target.value, name):
-                    index = target.slice[0].slice
-                    if isinstance(index, cst.Index) and own & {n.value for n in names(index)}:
-                        return index.value
-        for loop in self.loops:
-            if name in self._bindings(loop.body):
-                return None
-            for node in walk(loop.body):
-                target = node.target if isinstance(node, cst.AssignTarget) else None
-                if isinstance(target, cst.Subscript) and dotted(target.value) == name:
-                    index = target.slice[0].slice
-                    if isinstance(index, cst.Index) and (self.number(index.value) or self.text(index.value)):
-                        return index.value if len(target.slice) == 1 else None
-        return None
-
-    def _loops_inside(self, name: str) -> Iterator[tuple[cst.For, cst.BaseExpression]]:
-        """The loops inside of a turn that makes a list or dictionary of that name, and which turn another number of
-        times each time: `for k in range(n)`; each with that number."""
-        for loop in self.loops:
-            made = self._bindings(loop.body).get(name, ())
-            if len(made) != 1 or isinstance(made[0], cst.AugAssign):
-                continue
-            for inner in walk(loop.body):
-                over = inner.iter if isinstance(inner, cst.For) else None
-                if isinstance(inner, cst.For) and isinstance(over, cst.Call) and called_name(over) == "range":
-                    if len(over.args) == 1 and self.number(over.args[0].value):
-                        yield inner, over.args[0].value
 
     def _resizes(self, size: cst.BaseExpression) -> bool:
         """Whether a size is another one at some turns: `n`, `8 * (n // 10)`, `resolution_at(n)`, or that plus one."""
@@ -793,7 +576,7 @@ class Turns:
 
     def _called(self, value: cst.Call) -> tuple[int | None, str] | None:
         """The same for `torch.stack(seen)`, `F.interpolate(x, size=n)` and `torch.ones(n, 3)`."""
-        if last_word(value) in _STACK and value.args:
+        if last_word(value) in STACK and value.args:
             parts = value.args[0].value
             if isinstance(parts, cst.Name) and self.grows(parts.value):
                 return joining_dimension(value), parts.value

@@ -9,6 +9,7 @@ import libcst as cst
 from pt2lint.fixes import by_hand
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.loop_lengths import filled_under, keeps
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name
@@ -124,7 +125,7 @@ class ChangingKeys(CompiledCall):
         """Whether each turn passes the same, with what was added to it: a name that was bound before the loop, or an
         attribute that one place of the file sets, and none empties."""
         place = dotted(value)
-        if not place or not turns.keeps(place):
+        if not place or not keeps(turns, place):
             return False
         held = re.escape(place.rpartition(".")[2]) if "." in place else ""
         text = self.function.source
@@ -146,7 +147,7 @@ class ChangingKeys(CompiledCall):
             return made.key
         if isinstance(made, cst.Call) and (key := self.made_by_helper(made, turns)) is not None:
             return key
-        return turns.filled_under(value.value) if is_dict and isinstance(value, cst.Name) else None
+        return filled_under(turns, value.value) if is_dict and isinstance(value, cst.Name) else None
 
     def made_by_helper(self, call: cst.Call, turns: Turns) -> cst.BaseExpression | None:
         """The key of the dictionary that a function of the file returns, where it names what changes:

@@ -7,6 +7,7 @@ import libcst as cst
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.loop_lengths import differs
 from pt2lint.rule.loop_syntax import mentions_marks
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import function_around, is_mask, made
@@ -108,7 +109,7 @@ class ChangingSize(CompiledCall):
             size = None if word.startswith(("list", "tuple")) else turns.size(value)
             if size is None and not word.startswith("list") and (by := self.sized(op, key, turns)):
                 size = None, by
-            if size is None and word.startswith(("tensor", "unknown")) and (says := turns.differs(value)[0]):
+            if size is None and word.startswith(("tensor", "unknown")) and (says := differs(turns, value)[0]):
                 self.report(
                     value,
                     self.shown(op, key),

@@ -5,6 +5,7 @@ import libcst as cst
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.loop_lengths import differs
 from pt2lint.rule.loop_syntax import mentions_marks
 from pt2lint.rule.loop_turns import Turns
 from pt2lint.rule.syntax import made
@@ -121,7 +122,7 @@ class StaticShapes(CompiledCall):
         for key, value, word, _ in self.arguments(node, op):
             size = turns.size(value)
             says, often = (
-                turns.differs(value) if size is None and word.startswith(("tensor", "unknown")) else ("", "")
+                differs(turns, value) if size is None and word.startswith(("tensor", "unknown")) else ("", "")
             )
             if (
                 size is None

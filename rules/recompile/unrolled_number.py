@@ -7,6 +7,7 @@ import libcst as cst
 from pt2lint.fixes.by_hand import told
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall, are_numbers
+from pt2lint.rule.loop_lengths import length
 from pt2lint.rule.loop_turns import Turns
 
 ANEW = "compiled again, until the limit"
@@ -144,7 +145,7 @@ class UnrolledNumber(CompiledCall):
                 argument.word.startswith("list")
                 and use == "iterated"
                 and (by := self.sized(op, argument.key, turns))
-            ) or (argument.word.startswith("list") and (by := turns.length(value))):
+            ) or (argument.word.startswith("list") and (by := length(turns, value))):
                 self.say(
                     op,
                     argument,
