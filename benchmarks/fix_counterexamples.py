@@ -35,6 +35,7 @@ from pt2lint.dynamic.child import dropout_off
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
 from pt2lint.fixes.kinds import guess
+from pt2lint.fixes.repaired import accepted
 from pt2lint.fixes.repairs import (
     branch,
     copying,
@@ -57,7 +58,6 @@ from pt2lint.fixes.repairs import (
 from pt2lint.fixes.repairs import (
     experts as experts_in_loops,
 )
-from pt2lint.fixes.rewrite import accepted
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 

@@ -13,22 +13,13 @@ import libcst as cst
 
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.kinds import LIKE, Kind, words
+from pt2lint.fixes.names import binds, reads, uses
+from pt2lint.fixes.nodes import ancestors, block_of, enclosing_function, name_in, small_of
 from pt2lint.fixes.picked import refuse_picked
 from pt2lint.fixes.purity import is_view
-from pt2lint.fixes.rewrite import (
-    New,
-    Refused,
-    ancestors,
-    binds,
-    block_of,
-    enclosing_function,
-    name_in,
-    reads,
-    small_of,
-    source,
-    statements,
-    uses,
-)
+from pt2lint.fixes.repaired import Refused
+from pt2lint.fixes.rewrite import New
+from pt2lint.fixes.text import source, statements
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, children, walk
 

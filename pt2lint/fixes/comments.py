@@ -346,7 +346,7 @@ class _Carrier:
 
 def _binding(owner: cst.CSTNode, made: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
     """The first of these statements that binds a name which the owner binds."""
-    from pt2lint.fixes.rewrite import binds
+    from pt2lint.fixes.names import binds
 
     names = set(binds(owner)) if isinstance(owner, cst.SimpleStatementLine) else set[str]()
     return next(

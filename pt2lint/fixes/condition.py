@@ -8,19 +8,13 @@ from dataclasses import dataclass
 import libcst as cst
 
 from pt2lint.finding import Edit
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, may_be_array, words
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function, parameters
 from pt2lint.fixes.purity import costly, effect, number
-from pt2lint.fixes.rewrite import (
-    Refused,
-    enclosing_function,
-    in_parentheses,
-    parameters,
-    qualified,
-    sign_of,
-    source,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.repaired import Refused
+from pt2lint.fixes.text import in_parentheses, sign_of, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, parameters_in, walk
 

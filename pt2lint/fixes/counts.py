@@ -5,9 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.fixes.condition import conjuncts, definition, read_of
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.names import reads, uses
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.fixes.purity import number
-from pt2lint.fixes.rewrite import enclosing_function, qualified, reads, source, uses
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, walk
 

@@ -7,8 +7,11 @@ import ast
 import libcst as cst
 
 from pt2lint.fixes.file import class_around
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, is_made_elsewhere, words
-from pt2lint.fixes.rewrite import enclosing_function, name_in, qualified, source, uses
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function, name_in
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name
 

@@ -19,7 +19,9 @@ from typing import TypeAlias
 import libcst as cst
 
 from pt2lint.fixes.file import file_of, kept_in
-from pt2lint.fixes.rewrite import ancestors, enclosing_function, parameters, qualified, uses
+from pt2lint.fixes.imports import qualified
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function, parameters
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, says_none, walk
 

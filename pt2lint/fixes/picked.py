@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 from pt2lint.fixes.file import file_of, first_line
 from pt2lint.fixes.kinds import TO_BOOL, words
-from pt2lint.fixes.rewrite import Refused
+from pt2lint.fixes.repaired import Refused
 from pt2lint.rule import FunctionCode
 
 _PICKS = words("masked_select nonzero unique")

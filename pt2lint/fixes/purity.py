@@ -11,8 +11,8 @@ from collections.abc import Collection
 
 import libcst as cst
 
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, words
-from pt2lint.fixes.rewrite import qualified
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, children, says_none, walk
 

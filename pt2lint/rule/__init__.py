@@ -250,7 +250,7 @@ class Rule:
         applicability: Applicability = "unsafe",
         by_hand: bool = False,
     ) -> Fix:
-        from pt2lint.fixes.rewrite import laid_out  # it imports this module
+        from pt2lint.fixes.rewrite import laid_out
 
         return Fix(description, applicability, laid_out(self.function, edits), by_hand=by_hand)
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Fix, Severity
-from pt2lint.fixes.rewrite import binds, enclosing_function, parameters
+from pt2lint.fixes.names import binds
+from pt2lint.fixes.nodes import enclosing_function, parameters
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 

@@ -147,8 +147,8 @@ class BackwardCall(GraphBreak):
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         from pt2lint.fixes.by_hand import told
+        from pt2lint.fixes.repaired import accepted
         from pt2lint.fixes.repairs.settings import setting
-        from pt2lint.fixes.rewrite import accepted
 
         if self.raises(node):
             yield told(DIFFERENTIABLE)

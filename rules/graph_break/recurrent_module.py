@@ -145,8 +145,8 @@ class RecurrentModule(GraphBreak):
         return replace(price, cause=self.name, gives_up=price.gives_up or ("rest" if leaves else ""))
 
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
+        from pt2lint.fixes.repaired import accepted
         from pt2lint.fixes.repairs.settings import setting
-        from pt2lint.fixes.rewrite import accepted
 
         if not self.packs:
             yield from accepted(

@@ -175,7 +175,7 @@ class RequiresGrad(GraphBreak):
     def _stays(self, node: cst.CSTNode) -> bool:
         """Whether the function returns nothing but detached tensors, or gradients, and computes no gradient after it:
         that ends the graph, which then returns the tensor. In a loop it leaves the function to Python instead."""
-        from pt2lint.fixes.rewrite import enclosing_function
+        from pt2lint.fixes.nodes import enclosing_function
 
         owner = enclosing_function(self.function, node)
         first = self.function.range(node)[0]

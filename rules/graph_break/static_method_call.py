@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.repaired import accepted
 from pt2lint.fixes.repairs.methods import outermost
-from pt2lint.fixes.rewrite import accepted
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
 

@@ -126,9 +126,9 @@ class TensorAsSize(GraphBreak):
     def fixes(self, node: cst.CSTNode) -> Iterable[Fix]:
         """Dynamo can keep sizes and bounds as symbols, but neither count by one nor look into a list."""
         from pt2lint.fixes.by_hand import numbers
+        from pt2lint.fixes.repaired import accepted
         from pt2lint.fixes.repairs import disable, in_math, index, sized, window
         from pt2lint.fixes.repairs.settings import capture_scalars
-        from pt2lint.fixes.rewrite import accepted
 
         repairs = (in_math, index, window, sized)
         found = [fix for each in repairs for fix in each.fixes(self.function, node)]

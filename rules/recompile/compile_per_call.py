@@ -4,8 +4,8 @@ from types import MappingProxyType
 
 import libcst as cst
 
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.fixes.repairs.hoist import before_loop
-from pt2lint.fixes.rewrite import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_syntax import forgets

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import enclosing_function
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import Argument, CompiledCall
 from pt2lint.rule.loop_syntax import forgets, loops_around

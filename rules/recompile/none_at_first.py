@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.fixes.rewrite import enclosing_function
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.op import Op
 from pt2lint.rule.compiled_call import CompiledCall
 from pt2lint.rule.loop_syntax import unconditional

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.fixes.rewrite import meant
+from pt2lint.fixes.imports import meant
 from pt2lint.op import Op
 from pt2lint.rule import Rule, tree
 from pt2lint.rule.syntax import function_around, keeps_graph, names

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.rewrite import New, ancestors, rewrite
+from pt2lint.fixes.nodes import ancestors
+from pt2lint.fixes.rewrite import New, rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, severity, told_alone

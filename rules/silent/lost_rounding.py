@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.rewrite import meant
+from pt2lint.fixes.imports import meant
 from pt2lint.op import Op
 from pt2lint.rule import Rule, calls
 from pt2lint.rule.syntax import function_around, made, names

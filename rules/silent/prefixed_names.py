@@ -5,7 +5,8 @@ import ast
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import line, rewrite
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import line
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import ask_original, severity, told_alone

@@ -18,7 +18,7 @@ import torch
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits, check_source
-from pt2lint.fixes.rewrite import Refusal
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.rule import FunctionCode
 from tests.files import loaded
 

@@ -4,8 +4,8 @@ import libcst as cst
 import pytest
 import torch
 
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.attributes import select_attributes
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, function_code, nodes, prove
 
 HEAD = """import torch

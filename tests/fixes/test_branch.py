@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.branch import fixes
 from pt2lint.fixes.repairs.clip import to_clamp
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.rate import ask_rate_first
 from pt2lint.fixes.repairs.where import to_where
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, function_code, nodes, prove
 
 X = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)

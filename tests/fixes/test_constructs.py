@@ -8,6 +8,7 @@ import torch
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs import (
     branch,
     grad,
@@ -29,7 +30,6 @@ from pt2lint.fixes.repairs import (
     window,
 )
 from pt2lint.fixes.repairs.presence import given_or_default
-from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint

@@ -4,9 +4,9 @@ import libcst as cst
 import pytest
 import torch
 
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.counting import list_of_parts, list_of_range
 from pt2lint.fixes.repairs.grad import without_gradient
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import calls, function_code, nodes, prove
 
 X = torch.ones(2, 3, requires_grad=True)

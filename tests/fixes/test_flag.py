@@ -4,8 +4,8 @@ import libcst as cst
 import pytest
 import torch
 
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.flag import beside_buffer, number_itself
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes import lab
 
 NORM = """import torch

@@ -10,10 +10,10 @@ import torch
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.proof import prove
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.log_operator import log_in_graph
 from pt2lint.fixes.repairs.printing import log_while_tracing
-from pt2lint.fixes.rewrite import Refusal
-from pt2lint.fixes.rewrite import source as source_of
+from pt2lint.fixes.text import source as source_of
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests.fixes.lab import applied, breaks, calls, compiled, function_code, load, nodes

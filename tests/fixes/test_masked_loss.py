@@ -4,9 +4,9 @@ import libcst as cst
 import pytest
 import torch
 
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.mask import masked_of
 from pt2lint.fixes.repairs.masked_loss import mask_in_loss
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, function_code, load, nodes, prove
 
 HEAD = """import torch

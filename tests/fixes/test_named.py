@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.named import kept_for_tests
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, calls, function_code, prove
 
 HEAD = "import torch\n\n\ndef f(x: torch.Tensor, m: torch.Tensor, on: bool = True):\n"

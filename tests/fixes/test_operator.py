@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.operator import as_operator, schema_type
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import applied, function_code, load, nodes
 
 MASKS = '''import numpy as np

@@ -11,10 +11,10 @@ import torch
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import checked
 from pt2lint.fixes.kinds import guess
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs import copying, disable, guard, host, mask, printing, rate, scalar, where
 from pt2lint.fixes.repairs.hoist import before_loop
 from pt2lint.fixes.repairs.settings import capture_scalars, capture_shapes
-from pt2lint.fixes.rewrite import Refusal
 from pt2lint.op import Op
 from tests.fixes.lab import NO_PROJECT, applied, breaks, calls, function_code, load, nodes, prove
 

@@ -10,7 +10,9 @@ import pytest
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.file import File, own_line_length
 from pt2lint.fixes.loss import what_is_lost
-from pt2lint.fixes.rewrite import Refusal, fix, rewrite, statements
+from pt2lint.fixes.repaired import Refusal, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import statements
 from tests.fixes.lab import function_code, nodes
 from tests.linting import findings
 

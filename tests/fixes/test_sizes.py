@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from pt2lint.fixes.kinds import guess
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs.passed_on import as_tensor
 from pt2lint.fixes.repairs.sized import inferred
-from pt2lint.fixes.rewrite import Refusal
 from tests.fixes.lab import calls, function_code, prove
 
 HEAD = """import torch

@@ -11,10 +11,10 @@ import torch
 from pt2lint.dynamic import VerifyOptions, verify
 from pt2lint.finding import Fix
 from pt2lint.fixes.proof import prove
+from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs import seeded
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.skip import compute_and_return, compute_and_select
-from pt2lint.fixes.rewrite import Refusal
 from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 from tests import forked

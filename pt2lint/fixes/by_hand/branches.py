@@ -10,15 +10,9 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.by_hand.given import where_given
 from pt2lint.fixes.kinds import may_be_array
-from pt2lint.fixes.rewrite import (
-    cut,
-    enclosing_function,
-    name_in,
-    sign_of,
-    small_of,
-    source,
-    uses,
-)
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function, name_in, small_of
+from pt2lint.fixes.text import cut, sign_of, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
 

@@ -11,13 +11,9 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.file import class_around
-from pt2lint.fixes.rewrite import (
-    cut,
-    enclosing_function,
-    parameters,
-    source,
-    uses,
-)
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function, parameters
+from pt2lint.fixes.text import cut, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 

@@ -13,15 +13,12 @@ from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.by_hand.branches import decided_before, in_assertion
 from pt2lint.fixes.by_hand.given import STEPS, arguments_of, in_short, only_value, registered, where_given
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.kinds import told as kind_told
-from pt2lint.fixes.rewrite import (
-    enclosing_function,
-    in_parentheses,
-    name_in,
-    qualified,
-    uses,
-)
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function, name_in
+from pt2lint.fixes.text import in_parentheses
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name, walk

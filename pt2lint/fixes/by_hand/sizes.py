@@ -9,13 +9,11 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.by_hand.given import in_short, only_value, registered
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import told as kind_told
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.fixes.repairs import known_mask, selected_rows
-from pt2lint.fixes.rewrite import (
-    enclosing_function,
-    qualified,
-    uses,
-)
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
 

@@ -10,23 +10,13 @@ import libcst as cst
 
 from pt2lint.fixes.arms import leaves, ordered
 from pt2lint.fixes.condition import Condition, read_condition
+from pt2lint.fixes.imports import torch_name
 from pt2lint.fixes.kinds import Kind, guess, may_be_none
+from pt2lint.fixes.names import bound_before, fresh, reads, surely_binds
 from pt2lint.fixes.purity import costly, draws, effect, singular
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    bound_before,
-    fix,
-    fresh,
-    reads,
-    refusing,
-    rewrite,
-    source,
-    surely_binds,
-    torch_name,
-)
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, fix, refusing
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
 

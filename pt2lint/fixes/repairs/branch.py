@@ -6,13 +6,14 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.nodes import ancestors
+from pt2lint.fixes.repaired import accepted
 from pt2lint.fixes.repairs import clip, shortcut, skip
 from pt2lint.fixes.repairs.attributes import select_attributes
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.presence import asked_for_none, given_or_default
 from pt2lint.fixes.repairs.rate import ask_rate_first
 from pt2lint.fixes.repairs.where import safest_first, to_where
-from pt2lint.fixes.rewrite import accepted, ancestors
 from pt2lint.rule import FunctionCode
 
 

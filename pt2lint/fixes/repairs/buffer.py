@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.imports import imported_as
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.rewrite import enclosing_function, imported_as
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 

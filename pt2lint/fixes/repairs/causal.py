@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import arguments, with_argument
+from pt2lint.fixes.nodes import arguments
+from pt2lint.fixes.rewrite import with_argument
 from pt2lint.rule import FunctionCode
 
 KEYWORDS = {

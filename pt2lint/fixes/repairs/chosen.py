@@ -5,7 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, rewrite, source
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 
 

@@ -7,17 +7,9 @@ import libcst as cst
 from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import effect, number
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    fix,
-    in_parentheses,
-    replaced,
-    rewrite,
-    source,
-)
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import New, replaced, rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 
 TINY = 1e-5

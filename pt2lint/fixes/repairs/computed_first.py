@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
+from pt2lint.fixes.names import fresh
+from pt2lint.fixes.nodes import ancestors
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.repairs.mark_dynamic import indentation
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, fresh, source
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 

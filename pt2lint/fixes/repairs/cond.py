@@ -21,28 +21,14 @@ from pt2lint.fixes.arms import (
     under_static,
 )
 from pt2lint.fixes.condition import read_condition
+from pt2lint.fixes.imports import torch_name
 from pt2lint.fixes.kinds import Kind, guess, is_without_gradients, may_be_none, names_no_device, told, words
+from pt2lint.fixes.names import binds, bound_before, fresh, live_after, reads, surely_binds, uses
+from pt2lint.fixes.nodes import assigned, breaking, enclosing_function
 from pt2lint.fixes.purity import draws, effect, is_view, number
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Refused,
-    Repaired,
-    assigned,
-    binds,
-    bound_before,
-    breaking,
-    enclosing_function,
-    fix,
-    fresh,
-    live_after,
-    reads,
-    refusing,
-    rewrite,
-    source,
-    surely_binds,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, fix, refusing
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, walk
 

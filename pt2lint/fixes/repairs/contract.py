@@ -7,7 +7,9 @@ import re
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, rewrite, torch_name
+from pt2lint.fixes.imports import torch_name
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee
 

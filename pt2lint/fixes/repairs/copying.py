@@ -7,25 +7,13 @@ from typing import NamedTuple
 import libcst as cst
 
 from pt2lint.finding import Fix, Trait
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    assigned,
-    block_of,
-    enclosing_function,
-    fix,
-    fresh,
-    in_parentheses,
-    parameters,
-    qualified,
-    rewrite,
-    source,
-    statement_of,
-    uses,
-)
+from pt2lint.fixes.names import fresh, uses
+from pt2lint.fixes.nodes import assigned, block_of, enclosing_function, parameters, statement_of
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
 

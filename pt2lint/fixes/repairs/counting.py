@@ -6,23 +6,14 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import definition, listed
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess
+from pt2lint.fixes.names import binds, uses
+from pt2lint.fixes.nodes import arguments, enclosing_function, statement_of
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    arguments,
-    binds,
-    enclosing_function,
-    fix,
-    qualified,
-    rewrite,
-    source,
-    statement_of,
-    uses,
-)
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 

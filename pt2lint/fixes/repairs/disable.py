@@ -9,16 +9,9 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.elsewhere import function_at
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    enclosing_function,
-    fix,
-    import_edit,
-    qualified,
-    torch_name,
-)
+from pt2lint.fixes.imports import import_edit, qualified, torch_name
+from pt2lint.fixes.nodes import enclosing_function
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import walk
 

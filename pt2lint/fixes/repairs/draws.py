@@ -8,7 +8,11 @@ import libcst as cst
 
 from pt2lint.finding import Edit
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.rewrite import New, enclosing_function, qualified, source, torch_name, uses
+from pt2lint.fixes.imports import qualified, torch_name
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function
+from pt2lint.fixes.rewrite import New
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, walk
 

@@ -9,32 +9,12 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import definition
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    ancestors,
-    assigned,
-    binds,
-    enclosing_function,
-    fix,
-    fresh,
-    in_parentheses,
-    only_of,
-    qualified,
-    reads,
-    refusing,
-    replaced,
-    rewrite,
-    small_of,
-    source,
-    statement_of,
-    statements,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.imports import qualified, torch_name
+from pt2lint.fixes.names import binds, fresh, reads, uses
+from pt2lint.fixes.nodes import ancestors, assigned, enclosing_function, only_of, small_of, statement_of
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import New, replaced, rewrite
+from pt2lint.fixes.text import in_parentheses, source, statements
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, walk
 

@@ -10,7 +10,10 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, file_of, has_derived
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, rewrite, source
+from pt2lint.fixes.nodes import ancestors
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 
 _WRITES = ("copy_", "fill_")

@@ -8,27 +8,13 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, method_in
+from pt2lint.fixes.imports import torch_name
 from pt2lint.fixes.kinds import guess, has_no_gradient
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    ancestors,
-    block_of,
-    enclosing_function,
-    fix,
-    line,
-    name_in,
-    parameters,
-    refusing,
-    rewrite,
-    source,
-    statement_of,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, block_of, enclosing_function, name_in, parameters, statement_of
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import line, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name
 

@@ -13,36 +13,23 @@ from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.comments import of_next_line
 from pt2lint.fixes.condition import and_not, conjuncts, opposite, read_condition
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess, told, words
-from pt2lint.fixes.purity import effect, number
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
+from pt2lint.fixes.names import binds, reads, uses
+from pt2lint.fixes.nodes import (
     ancestors,
     arguments,
-    binds,
     block_of,
     enclosing_function,
-    fix,
-    flat,
-    in_parentheses,
-    line,
     only_of,
     parameters,
-    qualified,
-    reads,
-    refusing,
-    rewrite,
     small_of,
-    source,
     statement_of,
-    statements,
-    torch_name,
-    uses,
 )
+from pt2lint.fixes.purity import effect, number
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import flat, in_parentheses, line, source, statements
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, placed, walk
 

@@ -8,22 +8,13 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import import_edit, qualified, torch_name
 from pt2lint.fixes.kinds import guess
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    ancestors,
-    binds,
-    enclosing_function,
-    fix,
-    import_edit,
-    qualified,
-    rewrite,
-    source,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.names import binds, uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 
 _RANDOM = {

@@ -10,25 +10,14 @@ import libcst as cst
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.elsewhere import neighbour
+from pt2lint.fixes.imports import math_function, qualified
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    ancestors,
-    enclosing_function,
-    fix,
-    math_function,
-    qualified,
-    refusing,
-    replaced,
-    rewrite,
-    source,
-    uses,
-)
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import New, replaced, rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import callee, is_name, parameters_in, walk

@@ -7,8 +7,11 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.nodes import ancestors
 from pt2lint.fixes.purity import effect, number
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, in_parentheses, rewrite, source
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, says_none
 

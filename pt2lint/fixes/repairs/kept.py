@@ -9,23 +9,12 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import class_around, file_of, method_in, placed_in
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    ancestors,
-    binds,
-    enclosing_function,
-    fix,
-    fresh,
-    imported_as,
-    parameters,
-    qualified,
-    rewrite,
-    source,
-    statement_of,
-    uses,
-)
+from pt2lint.fixes.imports import imported_as, qualified
+from pt2lint.fixes.names import binds, fresh, uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function, parameters, statement_of
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, walk
 

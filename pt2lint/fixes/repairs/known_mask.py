@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess
-from pt2lint.fixes.rewrite import enclosing_function, qualified, source, uses
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 
 _DIAGONAL = (

@@ -5,17 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    block_of,
-    fix,
-    qualified,
-    rewrite,
-    statement_of,
-)
+from pt2lint.fixes.imports import qualified
+from pt2lint.fixes.nodes import block_of, statement_of
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import New, rewrite
 from pt2lint.rule import FunctionCode
 
 

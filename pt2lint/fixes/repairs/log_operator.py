@@ -12,22 +12,14 @@ import libcst as cst
 from pt2lint.finding import Edit
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, words
+from pt2lint.fixes.names import binds, reads
+from pt2lint.fixes.nodes import enclosing_function, parameters
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    binds,
-    enclosing_function,
-    fix,
-    parameters,
-    qualified,
-    reads,
-    replaced,
-    rewrite,
-    source,
-    torch_name,
-)
+from pt2lint.fixes.repaired import Refusal, Repaired, fix
+from pt2lint.fixes.rewrite import replaced, rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 
 SINCE = (2, 6)  # measured from here on, in eager mode and with the backends eager, aot_eager and inductor

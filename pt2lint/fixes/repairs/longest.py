@@ -7,7 +7,7 @@ import libcst as cst
 from pt2lint.fixes.condition import definition, read_of
 from pt2lint.fixes.kinds import Kind
 from pt2lint.fixes.purity import number
-from pt2lint.fixes.rewrite import cut, in_parentheses, source
+from pt2lint.fixes.text import cut, in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee
 

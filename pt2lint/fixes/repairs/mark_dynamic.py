@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.rewrite import imported_as
+from pt2lint.fixes.imports import imported_as
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import names
 from pt2lint.rule.tree import walk

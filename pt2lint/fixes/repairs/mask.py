@@ -9,28 +9,15 @@ import libcst as cst
 from pt2lint.finding import Fix, Trait
 from pt2lint.fixes.condition import definition, is_scalar
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import LIKE, Kind, guess, holds_array, words
+from pt2lint.fixes.nodes import ancestors, enclosing_function, parameters
 from pt2lint.fixes.purity import alike, effect, number, singular
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.repairs.settings import capture_shapes
 from pt2lint.fixes.repairs.where import is_own
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    ancestors,
-    enclosing_function,
-    fix,
-    in_parentheses,
-    line,
-    parameters,
-    qualified,
-    replaced,
-    rewrite,
-    sign_of,
-    source,
-    torch_name,
-)
+from pt2lint.fixes.rewrite import New, replaced, rewrite
+from pt2lint.fixes.text import in_parentheses, line, sign_of, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, walk
 

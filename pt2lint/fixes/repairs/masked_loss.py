@@ -10,31 +10,15 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess, told, words
+from pt2lint.fixes.names import binds, fresh, reads, uses
+from pt2lint.fixes.nodes import ancestors, assigned, block_of, enclosing_function, statement_of
 from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repaired import Refused, Repaired, accepted, fix, refusing
 from pt2lint.fixes.repairs.mask import ELEMENTWISE, made_of, masked_of
-from pt2lint.fixes.rewrite import (
-    New,
-    Refused,
-    Repaired,
-    accepted,
-    ancestors,
-    assigned,
-    binds,
-    block_of,
-    enclosing_function,
-    fix,
-    fresh,
-    in_parentheses,
-    qualified,
-    reads,
-    refusing,
-    rewrite,
-    source,
-    statement_of,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, says_none
 

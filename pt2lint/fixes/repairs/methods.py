@@ -6,7 +6,8 @@ import libcst as cst
 
 from pt2lint.finding import Edit
 from pt2lint.fixes.file import file_of, has_derived
-from pt2lint.fixes.rewrite import Refusal, Repaired, fix, source
+from pt2lint.fixes.repaired import Refusal, Repaired, fix
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, placed, walk
 

@@ -9,21 +9,13 @@ import libcst as cst
 from pt2lint.finding import Edit, Trait
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function, name_in, parameters
+from pt2lint.fixes.repaired import Refusal, Repaired, fix
 from pt2lint.fixes.repairs.cond import to_cond
 from pt2lint.fixes.repairs.where import safest_first, to_where
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    ancestors,
-    enclosing_function,
-    fix,
-    in_parentheses,
-    name_in,
-    parameters,
-    rewrite,
-    source,
-    uses,
-)
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name
 

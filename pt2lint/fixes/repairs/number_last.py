@@ -5,7 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, named_argument, rewrite, source
+from pt2lint.fixes.nodes import named_argument
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 
 NUMBERS = {"add_": "alpha", "addcmul_": "value", "addcdiv_": "value"}  # what the number is called today

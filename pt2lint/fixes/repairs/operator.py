@@ -11,20 +11,12 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import file_of, first_line
+from pt2lint.fixes.imports import qualified, torch_name
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    enclosing_function,
-    fix,
-    qualified,
-    refusing,
-    source,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import placed, walk
 

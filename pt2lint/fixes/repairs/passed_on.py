@@ -8,19 +8,13 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import listed
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    enclosing_function,
-    fix,
-    name_in,
-    qualified,
-    rewrite,
-    source,
-    uses,
-)
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import enclosing_function, name_in
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 

@@ -7,25 +7,15 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import bare
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import arguments, enclosing_function, name_in
 from pt2lint.fixes.purity import number
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
 from pt2lint.fixes.repairs.shortcut import gives_bools
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    arguments,
-    enclosing_function,
-    fix,
-    in_parentheses,
-    name_in,
-    qualified,
-    refusing,
-    rewrite,
-    source,
-    uses,
-)
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name
 

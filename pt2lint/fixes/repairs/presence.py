@@ -7,7 +7,10 @@ import ast
 import libcst as cst
 
 from pt2lint.fixes.file import class_around
-from pt2lint.fixes.rewrite import Refusal, Repaired, enclosing_function, fix, rewrite, source
+from pt2lint.fixes.nodes import enclosing_function
+from pt2lint.fixes.repaired import Refusal, Repaired, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import parameters_in, says_none
 

@@ -14,37 +14,26 @@ from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.comments import of_next_line
 from pt2lint.fixes.condition import and_not, is_scalar, unread
 from pt2lint.fixes.file import class_around, file_of
+from pt2lint.fixes.imports import import_edit, qualified, torch_name
 from pt2lint.fixes.kinds import SAME, TO_BOOL, TO_FLOAT, TO_INT, Kind, guess, words
-from pt2lint.fixes.purity import effect
-from pt2lint.fixes.repairs.log_operator import log_in_graph
-from pt2lint.fixes.repairs.settings import setting
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
+from pt2lint.fixes.names import binds, live_after, reads
+from pt2lint.fixes.nodes import (
     Statement,
-    accepted,
-    aligned,
     ancestors,
     assigned,
-    binds,
     block_of,
     breaking,
     enclosing_function,
-    fix,
-    import_edit,
-    live_after,
     parameters,
-    qualified,
-    reads,
-    refusing,
-    rewrite,
     small_of,
-    source,
     statement_of,
-    torch_name,
 )
+from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.repairs.log_operator import log_in_graph
+from pt2lint.fixes.repairs.settings import setting
+from pt2lint.fixes.rewrite import New, aligned, rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import callee, is_name, walk

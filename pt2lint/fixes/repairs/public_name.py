@@ -5,7 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix, qualified, rewrite, torch_name
+from pt2lint.fixes.imports import qualified, torch_name
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
 from pt2lint.rule import FunctionCode
 
 PUBLIC = {

@@ -8,18 +8,13 @@ import libcst as cst
 
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.file import class_around, method_in, placed_in
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    ancestors,
-    enclosing_function,
-    fix,
-    qualified,
-    rewrite,
-    source,
-    uses,
-)
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function
+from pt2lint.fixes.repaired import Refusal, Repaired, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name
 

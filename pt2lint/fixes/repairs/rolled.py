@@ -5,26 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, names_no_device
+from pt2lint.fixes.names import fresh
+from pt2lint.fixes.nodes import ancestors, arguments, assigned, small_of, statement_of
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    ancestors,
-    arguments,
-    assigned,
-    fix,
-    fresh,
-    in_parentheses,
-    line,
-    qualified,
-    replaced,
-    rewrite,
-    small_of,
-    source,
-    statement_of,
-    torch_name,
-)
+from pt2lint.fixes.repaired import Refusal, Repaired, fix
+from pt2lint.fixes.rewrite import replaced, rewrite
+from pt2lint.fixes.text import in_parentheses, line, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, walk
 

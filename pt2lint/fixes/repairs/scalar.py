@@ -8,27 +8,17 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import REDUCES, is_scalar, read_of
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.instead import RETURNED, bad_use
 from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, is_without_gradients, may_be_array
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, assigned, enclosing_function, name_in
 from pt2lint.fixes.purity import is_view
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix, refusing
 from pt2lint.fixes.repairs import branch, guard, in_math, index, longest, named, rolled, window
 from pt2lint.fixes.repairs.settings import capture_scalars
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    ancestors,
-    assigned,
-    enclosing_function,
-    fix,
-    in_parentheses,
-    name_in,
-    qualified,
-    refusing,
-    rewrite,
-    source,
-    uses,
-)
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, walk
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.file import File, class_around, file_of
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.rule import FunctionCode
 
 SCRIPTS = ("torch.jit.script", "torch.jit.trace", "torch.jit.freeze")

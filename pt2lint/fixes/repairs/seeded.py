@@ -13,32 +13,15 @@ from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.condition import read_of
 from pt2lint.fixes.elsewhere import neighbour
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.layout import broken
+from pt2lint.fixes.names import binds, live_after, uses
+from pt2lint.fixes.nodes import assigned, block_of, enclosing_function, small_of, statement_of
 from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
 from pt2lint.fixes.repairs.operator import line_above, namespace
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    assigned,
-    binds,
-    block_of,
-    enclosing_function,
-    fix,
-    live_after,
-    qualified,
-    refusing,
-    replaced,
-    rewrite,
-    small_of,
-    source,
-    statement_of,
-    statements,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.rewrite import New, replaced, rewrite
+from pt2lint.fixes.text import source, statements
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, walk
 

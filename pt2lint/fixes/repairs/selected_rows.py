@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from pt2lint.fixes.rewrite import ancestors, cut, enclosing_function, in_parentheses, small_of, source, uses
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, enclosing_function, small_of
+from pt2lint.fixes.text import cut, in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name
 

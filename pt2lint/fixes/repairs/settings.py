@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from pt2lint.finding import Edit, Trait
 from pt2lint.fixes.file import file_of
-from pt2lint.fixes.rewrite import Repaired, fix, torch_name
+from pt2lint.fixes.imports import torch_name
+from pt2lint.fixes.repaired import Repaired, fix
 from pt2lint.rule import FunctionCode
 
 

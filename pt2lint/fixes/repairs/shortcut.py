@@ -20,32 +20,14 @@ from pt2lint.fixes.condition import (
     read_of,
     reduced,
 )
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess, words
+from pt2lint.fixes.names import bound_before, live_after, reads, uses
+from pt2lint.fixes.nodes import ancestors, block_of, enclosing_function, name_in, only_of, small_of
 from pt2lint.fixes.purity import costly, effect, number, of_number, singular
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    ancestors,
-    block_of,
-    bound_before,
-    enclosing_function,
-    fix,
-    live_after,
-    name_in,
-    only_of,
-    qualified,
-    reads,
-    refusing,
-    replaced,
-    rewrite,
-    sign_of,
-    small_of,
-    source,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import replaced, rewrite
+from pt2lint.fixes.text import sign_of, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, says_none, walk
 

@@ -9,22 +9,13 @@ import libcst as cst
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import definition
 from pt2lint.fixes.file import file_of
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.nodes import enclosing_function, named_argument
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    enclosing_function,
-    fix,
-    in_parentheses,
-    named_argument,
-    qualified,
-    rewrite,
-    source,
-    torch_name,
-)
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, walk
 

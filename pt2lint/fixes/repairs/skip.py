@@ -10,36 +10,25 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.arms import leaves
+from pt2lint.fixes.imports import torch_name
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.names import binds, bound_before, fresh, live_after, reads, uses
+from pt2lint.fixes.nodes import (
+    ancestors,
+    assigned,
+    block_of,
+    enclosing_function,
+    only_of,
+    small_of,
+    statement_of,
+)
 from pt2lint.fixes.purity import effect
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.repairs.draws import asks_number, below_rate, by_torch, not_above_rate, on_host
 from pt2lint.fixes.repairs.rate import drawn_comparison
 from pt2lint.fixes.repairs.seeded import Drawn, drawn_by_operator
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Repaired,
-    accepted,
-    ancestors,
-    assigned,
-    binds,
-    block_of,
-    bound_before,
-    enclosing_function,
-    fix,
-    fresh,
-    in_parentheses,
-    live_after,
-    only_of,
-    reads,
-    rewrite,
-    small_of,
-    source,
-    statement_of,
-    statements,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import in_parentheses, source, statements
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, is_name, says_none, walk
 

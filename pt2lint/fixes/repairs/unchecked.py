@@ -5,8 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from pt2lint.finding import Fix
+from pt2lint.fixes.imports import torch_name
+from pt2lint.fixes.nodes import ancestors
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import Refusal, Repaired, accepted, ancestors, fix, rewrite, torch_name
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
 from pt2lint.rule import FunctionCode
 
 

@@ -6,17 +6,11 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
+from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess, has_no_gradient
-from pt2lint.fixes.rewrite import (
-    Refusal,
-    Repaired,
-    accepted,
-    fix,
-    in_parentheses,
-    qualified,
-    rewrite,
-    source,
-)
+from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
+from pt2lint.fixes.rewrite import rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name
 

@@ -22,6 +22,7 @@ from pt2lint.fixes.arms import (
 )
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.counts import is_some
+from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.instead import bad_use
 from pt2lint.fixes.kinds import (
     LIKE,
@@ -33,29 +34,12 @@ from pt2lint.fixes.kinds import (
     names_no_device,
     words,
 )
+from pt2lint.fixes.names import bound_before, fresh, live_after, reads, uses
+from pt2lint.fixes.nodes import enclosing_function, parameters
 from pt2lint.fixes.purity import RANDOM, alike, costly, effect, is_view, number, of_number, singular
-from pt2lint.fixes.rewrite import (
-    New,
-    Refusal,
-    Refused,
-    Repaired,
-    accepted,
-    bound_before,
-    enclosing_function,
-    fix,
-    fresh,
-    in_parentheses,
-    live_after,
-    parameters,
-    qualified,
-    reads,
-    refusing,
-    replaced,
-    rewrite,
-    source,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import New, replaced, rewrite
+from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, children, says_none, walk
 

@@ -8,25 +8,14 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.condition import definition, read_of
+from pt2lint.fixes.imports import torch_name
 from pt2lint.fixes.kinds import Kind, guess
+from pt2lint.fixes.names import uses
+from pt2lint.fixes.nodes import ancestors, assigned, enclosing_function, name_in, statement_of
 from pt2lint.fixes.purity import effect
-from pt2lint.fixes.rewrite import (
-    New,
-    Refused,
-    Repaired,
-    accepted,
-    ancestors,
-    assigned,
-    enclosing_function,
-    fix,
-    name_in,
-    refusing,
-    rewrite,
-    source,
-    statement_of,
-    torch_name,
-    uses,
-)
+from pt2lint.fixes.repaired import Refused, Repaired, accepted, fix, refusing
+from pt2lint.fixes.rewrite import New, rewrite
+from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
 
