@@ -342,3 +342,41 @@ def test_an_iterator_that_the_program_passes(name: str, lines: list[int]) -> Non
     Path("pkg/given.py").write_text(GIVEN)
     result = lint(["pkg/given.py"], Settings(roots="explicit", root_names=(f"given.{name}",)))
     assert [(f.line, f.code) for f in result.findings] == [(line, "PTB187") for line in lines]
+
+
+FACTORY = """\
+import torch
+
+
+def make(model, train):
+    def step(batch):
+        if train:
+            loss = model(batch).mean()
+            loss.backward()
+            return loss.detach()
+        print(model(batch).mean())
+
+    return step
+
+
+def main(model, data):
+    train_step, eval_step = make(model, True), make(model, False)
+    for batch in data:
+        train_step(batch)
+        eval_step(batch)
+
+
+if __name__ == "__main__":
+    main(torch.nn.Linear(2, 2), [torch.ones(2, 2)])
+"""
+
+
+@pytest.mark.parametrize(
+    "calls", ["make(model, True), make(model, False)", "make(model, False), make(model, True)"]
+)
+def test_what_a_factory_defines_is_read_for_all_flags_that_it_is_given(calls: str) -> None:
+    """What was interpreted for one constant is no answer for an unknown of its type."""
+    code = FACTORY.replace("make(model, True), make(model, False)", calls)
+    Path("make.py").write_text(code)
+    result = lint(["make.py"], Settings(roots="explicit", root_names=("make:make.step",)))
+    assert [(f.line, f.code) for f in result.findings] == [(8, "PTB160"), (10, "PTB101")]

@@ -681,7 +681,7 @@ def signature(value: Value, depth: int = 0) -> Any:
     if isinstance(value, Py):
         const = value.const
         if const is None or const is True or const is False or type(const) in (str, Release):
-            return ("p", value.type, const)
+            return ("c", value.type, const)  # apart from the others: False is equal to 0, which `off` may be
         return ("p", "size" if value is SIZE else value.type, value.off)
     if isinstance(value, Seq):
         if depth > 1:
