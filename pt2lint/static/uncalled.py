@@ -155,7 +155,7 @@ class Uncalled:
             elif isinstance(value, Func) and self._is_offered(own := Func(node, module)):
                 self.at.calls.roots.root(own, None, beside)
             elif isinstance(value, Func) and self._trains(own):
-                training.append(own)
+                training += self._that_train(own)
             elif isinstance(value, Func) and not self._is_traced(own):
                 for made in self._made_by(own):
                     self.at.calls.roots.root(made, None, beside)
@@ -192,12 +192,16 @@ class Uncalled:
             if self._is_offered(own, surely):
                 self.at.calls.roots.root(own, None, beside)
             elif self._trains(own):
-                training.append(own)
+                training += self._that_train(own)
 
     def _made_by(self, factory: Func) -> list[Func]:
         """The functions that a function defines and returns, where these are given tensors: who calls it for one, may
         well have a model call that (`self.attend = attention_for(config)`)."""
         return [one for one in self._returned_by(factory) if self._is_offered(one)]
+
+    def _that_train(self, value: Func) -> list[Func]:
+        """What trains of a function that does: itself, or what it makes and returns, as `make_train_step(model)`."""
+        return [one for one in self._returned_by(value) if self._trains(one)] or [value]
 
     def _returned_by(self, factory: Func) -> list[Func]:
         """The functions that a function defines and returns."""
@@ -228,8 +232,9 @@ class Uncalled:
         return bool(trains) and not self._is_program(value)
 
     def _runs_model(self, value: Func) -> bool:
-        """Whether it calls what it is given, what a script has made, its own object or a part of that."""
-        given = {p.arg for p in parameters_in(value.node.args)}
+        """Whether it calls what it is given, what a script or the function around it has, its own object or a part of
+        that."""
+        given = {p.arg for p in parameters_in(value.node.args)}.union(value.env or ())
         own = own_name(value.node)
         for call in parts(value.node, ast.Call):
             name = call.func

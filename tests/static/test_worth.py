@@ -562,6 +562,14 @@ def train(model, loader, optimizer):
 def scaled(x: torch.Tensor):
     return x * x.max().item()
 """
+MAKES = """
+def make(model):
+    def train(x, y):
+        loss = model(x).sub(y).mean()
+        {0}
+        print(loss.item())
+    {1}
+"""
 BACKWARD, GRADLESS = "loss.backward()", "with torch.no_grad(): model(x)"
 
 
@@ -581,6 +589,14 @@ BACKWARD, GRADLESS = "loss.backward()", "with torch.no_grad(): model(x)"
             set(),
             set(),
         ),
+        # of a function that makes what trains, that is looked at
+        (
+            MAKES.format(BACKWARD, "return train"),
+            {"PTB101", "PTB103", "PTB160"},
+            {"PTB101", "PTB103", "PTB160"},
+        ),
+        (MAKES.format(GRADLESS, "return train"), {"PTB101", "PTB103"}, set()),
+        (MAKES.format(BACKWARD, "keep(train)"), set(), set()),
         # what sets up weights trains none
         (TRAINING.format("with torch.no_grad(): x.zero_()").replace("model(x)", "x"), set(), set()),
     ],
