@@ -10,7 +10,7 @@ from pt2lint.static.interpreter import left_out
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.guards import HOOKED, UNCALLED, Guard
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.source import hooked
+from pt2lint.static.source import differentiated, hooked
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.named import definitions
 from pt2lint.static.source.nodes import (
@@ -161,6 +161,7 @@ class Uncalled:
                     self.at.calls.roots.root(made, None, beside)
         for cls in self._interpreter.classes_of(module):
             self._run_methods_offered(cls, disabled, training)
+        training += self._of_programs(module)
         for own in training:  # what it calls and is offered by itself says more of what it is given
             if not self._is_traced(own):
                 self.at.calls.roots.root(own, None, beside)
@@ -202,6 +203,23 @@ class Uncalled:
     def _that_train(self, value: Func) -> list[Func]:
         """What trains of a function that does: itself, or what it makes and returns, as `make_train_step(model)`."""
         return [one for one in self._returned_by(value) if self._trains(one)] or [value]
+
+    def _of_programs(self, module: Module) -> list[Func]:
+        """What runs a model for a whole program, and gives what that computes gradients of."""
+        words, home = self.at.models.last_words("computes gradients"), Frame(module, (1, 1), "")
+        if not any(module.says(f".{word}(") for word in words):
+            return []
+        found: list[Func] = []
+        programs = [f for f in module.functions.values() if self._is_program(Func(f, module))]
+        for program in (*programs, module.tree):
+            for call in differentiated.calls_behind(program, words):
+                value = self.at.expressions.quietly(call.func, {}, home)
+                own = value.inner if isinstance(value, Wrapped) else value
+                if not isinstance(own, Func) or isinstance(own.bound, Class):
+                    continue
+                if self._runs_model(own) and not self._is_program(own):
+                    found.append(own)
+        return found
 
     def _returned_by(self, factory: Func) -> list[Func]:
         """The functions that a function defines and returns."""

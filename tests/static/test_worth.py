@@ -570,6 +570,18 @@ def make(model):
         print(loss.item())
     {1}
 """
+PART = """
+def train_loss(net, x):
+    print(x.shape)
+    return net(x).mean()
+
+def made(net):
+    return net(torch.ones(2)).item()
+"""
+TOP, INNER = (
+    "for x in data:\n    ",
+    "def run(net, data):\n    torch.optim.SGD([net])\n    for x in data:\n        ",
+)
 BACKWARD, GRADLESS = "loss.backward()", "with torch.no_grad(): model(x)"
 
 
@@ -597,6 +609,10 @@ BACKWARD, GRADLESS = "loss.backward()", "with torch.no_grad(): model(x)"
         ),
         (MAKES.format(GRADLESS, "return train"), {"PTB101", "PTB103"}, set()),
         (MAKES.format(BACKWARD, "keep(train)"), set(), set()),
+        # and of a whole program what runs its model for what it computes gradients of
+        (f"{PART}{TOP}loss = train_loss(net, x); (loss / 2).backward()", {"PTB101"}, {"PTB101"}),
+        (f"{PART}{INNER}loss = train_loss(net, x); (loss / 2).backward()", {"PTB101"}, {"PTB101"}),
+        (f"{PART}{TOP}loss = net(x); seen = train_loss(net, x); loss.backward()", set(), None),
         # what sets up weights trains none
         (TRAINING.format("with torch.no_grad(): x.zero_()").replace("model(x)", "x"), set(), set()),
     ],
