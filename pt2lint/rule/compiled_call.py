@@ -81,12 +81,16 @@ class CompiledCall(Rule):
 
     def arguments(self, node: cst.Call, op: Op) -> Iterator[Argument]:
         """The plain arguments, without `*` and `**`, and what stands behind a `*` at no place that is known."""
-        starred = False
+        starred, more = False, op.detail("behind")
         for at, a in enumerate(node.args):
             starred |= a.star == "*"
-            if a.star or (starred and a.keyword is None):
+            if a.star or (starred and a.keyword is None and not more.lstrip("-").isdigit()):
                 continue
-            key: int | str = a.keyword.value if a.keyword is not None else at
+            key: int | str
+            if a.keyword is not None:
+                key = a.keyword.value
+            else:
+                key = at + int(more) if starred else at
             yield Argument(key, a.value, op.arg(key), op.detail(f"use {key}"))
 
     def spread(self, node: cst.Call, op: Op) -> Iterator[Argument]:

@@ -93,6 +93,7 @@ class CompiledCalls:
             words["compile " + name] = value
         sorts, uses = self.words_of_call(inner, args, kwargs, isinstance(func, Func))
         words |= uses | self.counters.words(frame) | self.sized.words(node, frame) | self.grown(node, frame)
+        words |= _behind(node, args)
         self.at.notebook.note(node, "call compiled", frame, args=sorts, details=words)
         if inner is not None and _is_plain(inner, args, kwargs):
             column = frame.module.column(node.lineno, node.col_offset)
@@ -142,7 +143,7 @@ class CompiledCalls:
         if not self.at.notebook.listens("call apart", frame):
             return
         sorts, uses = self.words_of_call(func, args, kwargs, True)
-        words = uses | self.counters.words(frame)
+        words = uses | self.counters.words(frame) | _behind(node, args)
         if not any(isinstance(o, Tensor) for v in env.values() for o in options(v)):
             words["no tensors"] = "yes"
             column = frame.module.column(node.lineno, node.col_offset)
@@ -250,6 +251,15 @@ class CompiledCalls:
                             if is_name(side.value, me):
                                 return side.attr
         return ""
+
+
+def _behind(node: ast.Call, args: list[Value]) -> dict[str, str]:
+    """{"behind": "1"}: how many places further than it is written an argument behind `*pair` is, which holds two."""
+    stars = [at for at, given in enumerate(node.args) if isinstance(given, ast.Starred)]
+    more = len(args) - len(node.args)
+    if len(stars) != 1 or not any(value is not UNKNOWN for value in args[stars[0] + 1 + more :]):
+        return {}  # of a sequence of any length, what comes behind is unknown
+    return {"behind": str(more)}
 
 
 def _is_plain(func: Func, args: list[Value], kwargs: dict[str, Value]) -> bool:

@@ -50,6 +50,11 @@ def weighed(x, y, by=0):
     return x * by + y
 
 
+@torch.compile
+def shifted(x, y, by):
+    return x * by + y
+
+
 def learn(x, lengths):
     options = {}
     options["longest"] = max(lengths)  # PTR220 once in attend
@@ -77,6 +82,7 @@ def run():
     for n in range(1, 12):
         repeated(*pair, times=n)  # PTR207 in repeated
         weighed(**named, by=n)  # PTR220 once in weighed
+        shifted(*pair, n)  # PTR220 once in shifted
     generate(torch.ones(3))
     descent = Descent([torch.nn.Parameter(torch.ones(3))], 0.1)
     for _ in range(11):
