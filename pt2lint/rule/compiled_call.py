@@ -11,7 +11,7 @@ from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.loop_turns import Turns, turns_around
 from pt2lint.rule.syntax import names
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import is_name, walk
 
 # What a break in a loop leads to goes with that break, which is told.
 FOLLOWS = "goes with the break that leaves the caller to Python"
@@ -41,6 +41,15 @@ def graphs_mode(op: Op) -> str:
     """The mode, in quotes, in which what is called runs as CUDA graphs; "" for another one."""
     mode = op.detail("compile mode").removeprefix("constant ")
     return mode if mode in GRAPHS else ""
+
+
+def is_isolated(call: cst.Call) -> bool:
+    """Whether what `torch.compile` is given so counts its compilations by itself, not with all of its code: since 2.13
+    `isolate_recompiles=True` does that (measured there and on 2.15)."""
+    return any(
+        a.keyword is not None and a.keyword.value == "isolate_recompiles" and is_name(a.value, "True")
+        for a in call.args
+    )
 
 
 class CompiledCall(Rule):

@@ -22,6 +22,11 @@ EVENS_OUT = ("view", "reshape", "flatten", "ravel", "numel", "item", "norm", "si
 # Layers with one weight, and unless told otherwise a bias, which has one dimension.
 WEIGHED = ("Linear", "Conv1d", "Conv2d", "Conv3d")
 
+ISOLATED_SINCE = (2, 13)  # torch.compile(..., isolate_recompiles=True)
+APART = (
+    "Each size needs a compilation; `torch.compile(..., isolate_recompiles=True)` counts those of each model by "
+    "themselves, and not together up to the limit."
+)
 EACH_MODEL = (
     "Each size needs a compilation: for more than 8, set `torch._dynamo.config.recompile_limit` (`cache_size_limit` on "
     "2.6) to their number, or call `torch.compiler.reset()` before each, where none comes back."
@@ -47,7 +52,8 @@ class EachParameter(CompiledCall):
     (`for width in widths: loss_of(Net(width), x)`), the function is compiled again for each, and so is `forward` where
     each model is compiled by itself (`net = torch.compile(Net(width))`), as in a sweep. Each size needs that; for
     more than 8, raise `torch._dynamo.config.recompile_limit` to their number, or call `torch.compiler.reset()`
-    before each, where none comes back.
+    before each, where none comes back. Models that are compiled one by one count by themselves under
+    `torch.compile(..., isolate_recompiles=True)`, from torch 2.13 on.
 
     ## Example
     ```python
@@ -87,6 +93,7 @@ class EachParameter(CompiledCall):
     dimensions. For twelve matrices that are `nn.Parameter`, one by one or in lists, 8, and then eager, also with
     `dynamic=True`; 1 for `p.detach()`, `p.data`, `p.view(-1)` and gradients. For eleven models of other sizes 8, and
     then eager, also with `dynamic=True`, and for ten that are compiled one after another; none for eleven of one size.
+    With `isolate_recompiles=True` twelve that are compiled one after another are all compiled (2.13 and 2.15).
     """
 
     code = "PTR224"
@@ -95,13 +102,17 @@ class EachParameter(CompiledCall):
     severity = "note"
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
+        if op.detail("compile isolate_recompiles") == "constant True":
+            return
         if self.calls_resized(node, op):
             what = f"{self.quote(node.func)} is a model of other sizes each time"
             self.report(
                 node.func,
                 op,
                 f"{what}: {self.callee(op)} is compiled {OF_EACH}",
-                fixes=[self.fix(EACH_MODEL, by_hand=True)],
+                fixes=[
+                    self.fix(APART if self.function.target >= ISOLATED_SINCE else EACH_MODEL, by_hand=True)
+                ],
             )
         else:
             super().looked_at(node, op)

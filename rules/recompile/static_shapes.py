@@ -4,7 +4,7 @@ import libcst as cst
 
 from pt2lint.fixes.repairs.mark_dynamic import marked_before
 from pt2lint.op import Op
-from pt2lint.rule.compiled_call import CompiledCall
+from pt2lint.rule.compiled_call import CompiledCall, is_isolated
 from pt2lint.rule.loop_lengths import differs
 from pt2lint.rule.loop_syntax import mentions_marks
 from pt2lint.rule.loop_turns import Turns
@@ -27,7 +27,8 @@ class StaticShapes(CompiledCall):
     n)`), or a list of lengths (`torch.split(x, lengths.tolist())`); a note where the lengths need not differ.
 
     A table with a compilation of one model for each size (`self.compiled[x.shape] = torch.compile(self.model,
-    dynamic=False)`) does not help: they share their code, by which Dynamo counts.
+    dynamic=False)`) does not help: they share their code, by which Dynamo counts, unless each is compiled with
+    `isolate_recompiles=True` (torch 2.13 and later).
 
     ## Example
     ```python
@@ -84,7 +85,7 @@ class StaticShapes(CompiledCall):
             super().check(node, op)
         elif not isinstance(node, cst.Call) or not node.args:
             return
-        elif (place := self.kept_by_size(node)) is not None:
+        elif not is_isolated(node) and (place := self.kept_by_size(node)) is not None:
             self.report(
                 node,
                 op,

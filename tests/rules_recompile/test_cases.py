@@ -2335,6 +2335,8 @@ def loops(x, blocks, data):
     for _ in range(3):
         torch._dynamo.reset()
         torch.compile(scale)(x)
+    for _ in range(12):
+        torch.compile(scale, isolate_recompiles=True)(x)  # PTR205
     for block in blocks:
         torch.compile(block)(x)
         step = torch.compile(block)
@@ -2358,6 +2360,8 @@ class Net(torch.nn.Module):
 
 torch._dynamo.config.recompile_limit = 64  # PTR208
 torch._dynamo.config.cache_size_limit = 4
+often = torch.compile(scale, recompile_limit=64)  # PTR208
+seldom = torch.compile(scale, recompile_limit=4)
 """,
     "functions that are made and compiled at each call": """
 class Net(torch.nn.Module):
