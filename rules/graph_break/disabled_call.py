@@ -85,4 +85,10 @@ class DisabledCall(GraphBreak):
         "@g.register_fake\ndef _(x):\n    return torch.empty_like(x)\n"
         "def f(x, m, i):\n    return g(x)",
         "@torch.compiler.allow_in_graph\ndef g(x):\n    return x + 1\ndef f(x, m, i):\n    return g(x)",
+        "@torch._dynamo.nonstrict_trace\ndef g(x):\n    print('traced')\n    return x + 1\n"
+        "def f(x, m, i):\n    return g(x)",
+        "@torch._dynamo.decorators.leaf_function\ndef g(x):\n    print(x.mean().item())\n"
+        "    return (x.clone() if x.sum() > 0 else -x,)\n"
+        "@g.register_fake\ndef _(x):\n    return (torch.empty_like(x),)\n"
+        "def f(x, m, i):\n    return g(x)[0]",
     )
