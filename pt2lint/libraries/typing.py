@@ -15,6 +15,7 @@ LIBRARY = Library(
     "typing",
     closed=True,
     constants={"typing.TYPE_CHECKING": "false"},
+    types={f"typing.{n}": n.lower() for n in ("List", "Tuple", "Set", "FrozenSet", "Dict")},
     roles={
         "typing": ("typing.*",),
         "named tuple": ("typing.NamedTuple",),

@@ -1266,6 +1266,29 @@ def test_a_list_is_as_long_as_the_code_makes_it(changed: str) -> None:
     assert len(sure(LISTED.format(changed=changed))) == bool(changed)
 
 
+@pytest.mark.parametrize(("given", "told"), [("List", 0), ("list", 0), ("Sized", 1)])
+def test_what_a_caller_says_is_a_list_is_no_tensor(given: str, told: int) -> None:
+    code = f"""
+from typing import List, Sized
+class Layer(nn.Module):
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor = None):
+        start = 0
+        for length in lengths:
+            x = x[:, start : start + length] + 1
+            start += length
+        return x
+
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+
+    def forward(self, x: torch.Tensor, lengths: {given} = None):
+        return self.layer(x, lengths=lengths)
+"""
+    assert len(sure(code)) == told
+
+
 @pytest.mark.parametrize(
     ("kind", "told"), [("tuple[torch.Tensor, torch.Tensor]", 0), ("torch.Tensor", 1), ("list", 0)]
 )

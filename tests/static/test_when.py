@@ -106,6 +106,8 @@ CASES = {
     # what is computed of an argument that may be a number
     "n = size * 2\nif isinstance(n, torch.Tensor):\n    n = n.round().long()\nelse:\n    n = round(n)\n"
     "return torch.zeros(n)": ["isinstance(n, torch.Tensor)"],
+    "n, m = size * 2, size / 3\nif isinstance(n, torch.Tensor):\n    n, m = n.long(), m.round().long()\n"
+    "else:\n    n, m = round(n), round(m)\nreturn torch.zeros(m)": ["isinstance(n, torch.Tensor)"],
     # what an argument may have under a key
     f"deep = rate.get('deep', None)\nif deep is not None:\n    {ITEM}": ["deep is not None"],
     f"deep = rate.get('deep', 1)\nif deep is not None:\n    {ITEM}": [],
@@ -572,7 +574,7 @@ class M(nn.Module):
         (
             "drops",
             "if drops: x = x * x.max().item()",
-            ("self.training", "self.drops"),
+            ("self.training", "self.drops", "torch.is_grad_enabled()"),
             "`self.drops` is off by",
         ),
         (
@@ -2046,7 +2048,7 @@ class M(nn.Module):
 """
     for test, when in (
         ("not torch.is_grad_enabled() and x.max() > 2", ("not torch.is_grad_enabled()",)),
-        ("torch.is_grad_enabled() and x.max() > 2", ()),  # as it is unless somebody says otherwise
+        ("torch.is_grad_enabled() and x.max() > 2", ("torch.is_grad_enabled()",)),
         ("torch._C._is_tracing() and x.max() > 2", None),
     ):
         found = [f.when for f in findings(code.format(test=test)) if f.code == "PTB110"]

@@ -1055,6 +1055,21 @@ FAST = os.environ.get("FAST", "1") == "1"
 PLAIN = os.environ.get("FAST", "0") == "0"
 
 WORLD, WORKERS = 1, 1
+LOUD = False
+STRICT = False
+READY = False
+
+def set_loud(loud):
+    global LOUD
+    LOUD = loud
+
+def of_the_environment():
+    global STRICT
+    STRICT = os.environ.get("STRICT") == "1"
+
+def get_ready():
+    global READY
+    READY = True
 
 def world_size():
     return dist.get_world_size() if dist.is_initialized() else 1
@@ -1218,6 +1233,10 @@ class M(nn.Module):
         ("if CHECKS:\n    x = x * x.sum().item()", "PTB103", "`CHECKS` is off by default"),
         ("if FAST:\n    x = x * x.sum().item()", "PTB103", ""),
         ("if PLAIN:\n    x = x * x.sum().item()", "PTB103", ""),
+        # what a user asks a function of the file for, or the environment
+        ("if LOUD:\n    x = x * x.sum().item()", "PTB103", "`LOUD` is off by default"),
+        ("if STRICT:\n    x = x * x.sum().item()", "PTB103", "`STRICT` is off by default"),
+        ("if READY:\n    x = x * x.sum().item()", "PTB103", ""),
         # what is loaded once, and may fail
         (
             "if self.other is None:\n    with torch.no_grad():\n        self.other = x.sum().item()",

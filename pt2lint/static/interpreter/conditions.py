@@ -474,6 +474,21 @@ class Conditions:
             env[key] = kept
         elif isinstance(value, Union):
             env[key] = without(value, lambda o: fits(o) is True)
+        if isinstance(value, Union):
+            _keep_alike(value, key, env)
+
+
+def _keep_alike(value: Union, key: str, env: Env) -> None:
+    """What else was computed of an argument that is a number or a tensor is what this name is: `h, w = n / r, n * r`,
+    and `if isinstance(h, Tensor):`."""
+    origins = {o.origin for o in value.options if isinstance(o, Tensor)}
+    is_tensor = isinstance(env[key], Tensor)
+    if None in origins or len(origins) != 1 or (not is_tensor and tensor_of(env[key]) is not None):
+        return
+    for name, other in env.items():
+        if isinstance(other, Union) and {o.origin for o in other.options if isinstance(o, Tensor)} == origins:
+            kept = without(other, lambda o: isinstance(o, Tensor) is not is_tensor)
+            env[name] = kept.but(sure=True) if isinstance(kept, Tensor) else kept
 
 
 def resumed(env: Env) -> None:

@@ -13,6 +13,7 @@ from pt2lint.static.source.project import Project
 from pt2lint.static.values import (
     ALWAYS_OFF,
     LEAF,
+    OFTEN_OFF,
     PYTHON,
     STR,
     UNKNOWN,
@@ -112,8 +113,11 @@ class Names:
             return join_all(map(_changing, values)) if more else first
         # A flag of the module may be changed by anyone: only its type is known, and that it is off as the
         # code stands. Strings and tables stay.
-        if isinstance(first, Py) and first.const is False and not module.says(f"global {name}"):
-            return Py("bool", off=ALWAYS_OFF)
+        if isinstance(first, Py) and first.const is False:
+            if not module.says(f"global {name}"):
+                return Py("bool", off=ALWAYS_OFF)
+            if _are_settings(module.put_later(name)):
+                return Py("bool", off=OFTEN_OFF)
         return _changing(first)
 
     def _run(self, module: Module, bound: list[ast.expr], frame: Frame) -> list[ast.expr]:
@@ -129,7 +133,8 @@ class Names:
 
     def _set_later(self, module: Module, name: str, frame: Frame) -> list[Value]:
         """The objects of the project that functions put into a global: `global backend; backend = Backend()`."""
-        values = (self.at.expressions.eval(call, {}, frame) for call in module.put_later(name))
+        calls = (value for value in module.put_later(name) if isinstance(value, ast.Call))
+        values = (self.at.expressions.eval(call, {}, frame) for call in calls)
         return [value for value in values if isinstance(value, Instance) and value.cls is not None]
 
     def global_name(self, module: Any, name: str) -> Value:
@@ -197,6 +202,13 @@ def _says_no(value: Value) -> bool:
         body if isinstance(body, ast.expr) else getattr(body[-1], "value", None) if len(body) == 1 else None
     )
     return isinstance(answer, ast.Constant) and answer.value is False
+
+
+def _are_settings(put: list[ast.expr]) -> bool:
+    """Whether a global that is False at first is what a user asks for, `DEBUG = debug` or `DEBUG = os.environ["D"] ==
+    "1"`, and no state of the program: `READY = True`."""
+    asked = [value for value in put if not (isinstance(value, ast.Constant) and value.value is False)]
+    return bool(asked) and all(isinstance(value, (ast.Name, ast.Compare)) for value in asked)
 
 
 def _wraps_its_own(expression: ast.expr, name: str, module: Module) -> bool:

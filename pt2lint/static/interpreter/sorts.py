@@ -322,7 +322,7 @@ class Sorts:
         if self.at.models.plays(callee, "mode"):
             return MODE
         if self.at.models.plays(callee, "asks for gradients"):
-            return None if outcome else MODE  # they are wanted unless somebody says otherwise
+            return MODE
         if self.at.models.plays(callee, "asks for a GPU"):
             return None if outcome else OFF_GPU  # most models run there
         if isinstance(test.func, ast.Attribute) and self._tells_dtype(test.func.value, env, frame):
@@ -467,7 +467,8 @@ class Sorts:
         if module is None or not module.says(f"global {name}"):
             return False
         home = Frame(module, (1, 1), "the module")
-        kept = (self.at.expressions.quietly(call.func, {}, home) for call in module.put_later(name))
+        calls = (value for value in module.put_later(name) if isinstance(value, ast.Call))
+        kept = (self.at.expressions.quietly(call.func, {}, home) for call in calls)
         return any(
             self.at.models.plays(self.at.names.external_name(one), "asks for processes") for one in kept
         )

@@ -232,16 +232,15 @@ def _computes(value: ast.expr) -> bool:
     return isinstance(value, (ast.Name, ast.Attribute, ast.Constant))
 
 
-def puts(function: FunctionNode, name: str) -> list[ast.Call]:
-    """The calls whose results it puts into the global of that name: `global backend; backend = Backend()`."""
+def puts(function: FunctionNode, name: str) -> list[ast.expr]:
+    """What it puts into the global of that name: `global backend; backend = Backend()`."""
     nodes = _statements(function)
     if not any(isinstance(node, ast.Global) and name in node.names for node in nodes):
         return []
     return [
         node.value
         for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        if any(is_name(target, name) for target in node.targets)
+        if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets)
     ]
 
 

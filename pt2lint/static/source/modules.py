@@ -366,11 +366,11 @@ class Module:
             if name in self.classes:
                 getattr(self.classes[name], kind)()
 
-    def put_later(self, name: str) -> list[ast.Call]:
-        """The calls whose results functions of the file put into a global of that name."""
+    def put_later(self, name: str) -> list[ast.expr]:
+        """What functions of the file put into a global of that name."""
         self.asked("puts", f" {name}")
         functions = _saying(self.functions, f"global {name}")
-        return [call for function in functions for call in puts(function, name)]
+        return [value for function in functions for value in puts(function, name)]
 
     def handed(self, name: str) -> list[tuple[FunctionNode, ast.expr]]:
         """(function, value) where a function or method of the file sets the attribute of another object."""

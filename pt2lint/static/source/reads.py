@@ -90,7 +90,7 @@ def _does(function: FunctionNode, name: str) -> bodies.Does | None:
 
 
 def _puts(function: FunctionNode, name: str) -> list[str]:
-    return [ast.dump(call) for call in bodies.puts(function, name)]
+    return [ast.dump(value) for value in bodies.puts(function, name)]
 
 
 def _callees(function: FunctionNode, name: str) -> list[str]:
@@ -132,7 +132,7 @@ OF_BODIES: dict[str, Callable[[FunctionNode, str], object]] = {
     "gives": _gives,  # which attributes, whatever NAME is, are given first to a call, and to which function
     "does": _does,  # what the method of that name calls and adds
     "counting": lambda function, _: bodies.counting(function),  # what it counts in, whatever NAME is
-    "puts": _puts,  # the calls whose results become the global
+    "puts": _puts,  # what becomes the global
     "callees": _callees,  # what the function of that name calls
 }
 # Those of them that `ClassInfo` asks of all methods of a class at once.
