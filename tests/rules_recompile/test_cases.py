@@ -505,6 +505,27 @@ for sigma in torch.linspace(1, 0.1, 20).tolist():
     net.sigma = sigma  # PTR211: a note
     fast(torch.ones(3))
 """,
+    "a list that each run makes anew, and fills in a loop": """
+class Kept(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers, self.depth = torch.nn.ModuleList(torch.nn.Linear(3, 3) for _ in range(3)), 3
+        self.seen = []
+
+    def forward(self, x):
+        self.seen = []
+        self.seen.append(x)
+        for i in range(self.depth):
+            x = self.layers[i](x)
+            self.seen.append(x.detach())
+        return x
+
+    def faster(self):
+        return torch.compile(self)
+
+    def score(self, x):
+        return self.forward(x).mean().item()
+""",
     "a method that counts": """
 class Grown(torch.nn.Module):
     def __init__(self):

@@ -380,13 +380,18 @@ class SetOutside:
         if not names or not self.at.notebook.listens("lengthen attribute of compiled", frame):
             return
         for name in names:
-            if read := self.read_in(owner, name):
+            if (read := self.read_in(owner, name)) and not self.reads_itself(owner, name):
                 words |= {"name": name, "head": ast.unparse(head), **read, **self.counters.words(frame)}
                 sorts: dict[int | str, str] = {0: self.at.types.sort(args[0])} if args else {}
                 self.at.notebook.note(
                     node, "lengthen attribute of compiled", frame, args=sorts, details=words
                 )
                 return
+
+    def reads_itself(self, owner: Instance, name: str) -> bool:
+        """Whether it runs in the method that reads it, where a loop is one of a single run."""
+        found = self.decisive.of_attribute(owner, name)
+        return found is not None and found[1].node in self.at.functions.stack()
 
     def lengthening(self) -> set[str]:
         return {*self.at.models.last_words("grows"), "add"}
