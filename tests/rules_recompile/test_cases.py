@@ -505,6 +505,38 @@ for sigma in torch.linspace(1, 0.1, 20).tolist():
     net.sigma = sigma  # PTR211: a note
     fast(torch.ones(3))
 """,
+    "a number that each call sets before it counts, by methods": """
+class Estimates(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.counter = self.seen = self.late = 0
+
+    def reset(self):
+        self.counter = 0
+
+    def reset_late(self):
+        self.late = 0
+
+    def estimate(self, x):
+        self.counter += 1
+        self.seen += 1  # PTR202
+        self.late += 1  # PTR202
+        return x * self.counter
+
+    def forward(self, x):
+        if self.training:
+            return x
+        self.reset()
+        y = torch.cat([self.estimate(x) for _ in range(4)])
+        self.reset_late()
+        return y
+
+class Direct(Estimates):
+    def forward(self, x):
+        self.counter = 0
+        self.late = self.seen = 0
+        return self.estimate(self.estimate(x))
+""",
     "a list that each run makes anew, and fills in a loop": """
 class Kept(torch.nn.Module):
     def __init__(self):

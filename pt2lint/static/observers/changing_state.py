@@ -20,7 +20,7 @@ from pt2lint.static.observers.sizes import from_shape
 from pt2lint.static.observers.uses import Decisive
 from pt2lint.static.source import hooked
 from pt2lint.static.source.modules import ClassInfo
-from pt2lint.static.source.nodes import FunctionNode, is_name, last_word, parts, says_none, walk
+from pt2lint.static.source.nodes import FunctionNode, is_name, is_own, last_word, parts, says_none, walk
 from pt2lint.static.values import (
     UNKNOWN,
     Class,
@@ -64,7 +64,7 @@ class ChangingState:
                 return
             if not isinstance(owner, Instance) or owner.cls is None or _comes_back(owner.cls, target.attr):
                 return
-            if self.at.functions.is_making(owner, frame) or _starts_anew(target, self.at.functions.running()):
+            if self.at.functions.is_making(owner, frame) or self.starts_anew(target, owner, frame):
                 return
             if self.at.classes.is_module(owner.cls):
                 self.at.notebook.note(
@@ -128,6 +128,24 @@ class ChangingState:
         while isinstance(head, (ast.Attribute, ast.Subscript)):
             head = head.value
         return isinstance(head, ast.Name) and frame.me is not None and env.get(head.id) is frame.me
+
+    def starts_anew(self, place: ast.Attribute, owner: Instance, frame: Frame) -> bool:
+        """Whether each call sets the number before it counts, in a method on the way there or in one that that calls:
+        `self.loss = 0`, or `self.reset()`, then `self.loss += part`."""
+        running, here = self.at.functions.running(), frame
+        if isinstance(running, FunctionNode) and _made_first(place, place, running):
+            return True
+        classes = self.at.classes.bases(owner.cls)[0] if owner.cls is not None else ()
+        sets = [m for cls in classes for m, _ in cls.assigned(place.attr) if _made_first(place, None, m)]
+        while sets and here.region and not here.entry and here.parent is not None:
+            for cls in classes if here.me is owner else ():
+                for method in cls.methods.values() if cls.module is here.module else ():
+                    if method.lineno <= here.line <= (method.end_lineno or 0):
+                        before = (one for one in method.body if (one.end_lineno or 0) < here.line)
+                        if any(_sets(one, place, sets) for one in before):
+                            return True
+            here = here.parent
+        return False
 
     def held_by_module(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether the object at that place is held by a module: `self.schedule` in a `forward`."""
@@ -482,18 +500,25 @@ def _decides(place: ast.Attribute, statement: ast.Assign, node: FunctionNode) ->
     ) and not _made_first(place, statement, node)
 
 
-def _made_first(place: ast.Attribute, statement: ast.stmt | ast.expr, node: FunctionNode) -> bool:
-    """Whether the function writes the attribute, whatever comes, before it looks at it."""
+def _made_first(place: ast.Attribute, statement: ast.stmt | ast.expr | None, node: FunctionNode) -> bool:
+    """Whether the function writes the attribute, whatever comes, before it looks at it in the statement, if any."""
     return any(
         isinstance(first, ast.Assign) and any(_is_attribute(target, place) for target in first.targets)
         for first in node.body
-        if (first.end_lineno or 0) < statement.lineno
+        if statement is None or (first.end_lineno or 0) < statement.lineno
     )
 
 
-def _starts_anew(place: ast.Attribute, function: ast.AST | None) -> bool:
-    """Whether each call sets the number before it counts: `self.loss = 0`, then `self.loss += part`."""
-    return isinstance(function, FunctionNode) and _made_first(place, place, function)
+def _sets(statement: ast.stmt, place: ast.Attribute, methods: list[FunctionNode]) -> bool:
+    """Whether it writes the attribute, or calls one of these methods of the object, which do so."""
+    if isinstance(statement, ast.Assign):
+        return any(_is_attribute(target, place) for target in statement.targets)
+    callee = (
+        statement.value.func
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        else None
+    )
+    return is_own(callee) and any(callee.attr == method.name for method in methods)
 
 
 def _registers(method: FunctionNode, name: str) -> bool:
