@@ -56,7 +56,7 @@ class TensorEquality(GraphBreak):
         "call torch._assert",
     )
     says = "{code} asks for a Python bool that depends on values in a tensor"
-    repairs = ("guard", "disable")
+    repairs = ("guard", "unchecked", "disable")
     instead = MappingProxyType(
         {
             "call torch.testing": "Check the result around the call of the compiled function",

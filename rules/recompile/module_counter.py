@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.fixes.by_hand import counted_in_buffer, counted_in_tensor, told
+from pt2lint.fixes.by_hand import counted_in_buffer, counted_in_tensor, counted_outside, told
 from pt2lint.fixes.repairs.buffer import in_buffer
 from pt2lint.op import Op
 from pt2lint.rule import Rule
@@ -146,4 +146,18 @@ class ModuleCounter(Rule):
             return [told(PICKED if picks == "place" else PASSED)]
         if op.detail("hook"):
             return [counted_in_tensor(node.attr.value)]
-        return [*in_buffer(self.function, node, op.detail("made"))] or [counted_in_buffer(node.attr.value)]
+        if ready := [*in_buffer(self.function, node, op.detail("made"))]:
+            return ready
+        if self.decides(node):
+            return [counted_outside(self.text(node))]
+        return [counted_in_buffer(node.attr.value)]
+
+    def decides(self, node: cst.Attribute) -> bool:
+        """Whether a test in the function asks for the number: `if self.steps % 10 == 0:`."""
+        here = function_around(self.function, node)
+        return here is not None and any(
+            asked.deep_equals(node)
+            for part in walk(here.body)
+            if isinstance(part, cst.If | cst.IfExp)
+            for asked in walk(part.test)
+        )

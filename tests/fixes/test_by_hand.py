@@ -48,6 +48,23 @@ CASES = {
         ["logs = {}", "y = self.layer(x).mean().detach()", 'logs["mean"] = y.item()', "return x, logs"],
         "Keep the tensor there, `y.detach()`, and",
     ),
+    "a number that an attribute keeps": (
+        ["y = self.layer(x).mean()", "self.mean = y.item()", "return x"],
+        "Keep the tensor there, `y.detach()`, and read the number after the call, where it is asked for.",
+    ),
+    "a number that an attribute keeps and gives": (
+        ["y = self.layer(x)", "self.mean = y.mean().item()", "return x[: int(self.mean)]"],
+        "",
+    ),
+    "numbers of which a tensor is made again": (
+        [
+            "y, found = self.layer(x), []",
+            "for row in y:",
+            "    found.append(row.max().item())",
+            "return y, torch.tensor(found)",
+        ],
+        "Put the tensors in the list, and make one of them: `torch.stack(found)`.",
+    ),
     "a number under a name that values decide": (
         ["logs = {}", "y = self.layer(x).mean()", "logs[lengths] = y.item()", "return x, logs"],
         "",
@@ -183,6 +200,10 @@ CASES = {
             "return x[n:]",
         ],
         "Compute both and choose:",
+    ),
+    "a test of a number": (
+        ["x = self.layer(x)", "if (x > 2).data.sum():", "    x = [x, *self.parts]", "return x"],
+        "Compute both and choose: `torch.where((x > 2).data.sum() != 0, a, b)` of",
     ),
     "a test for a warning and more": (
         [

@@ -83,6 +83,15 @@ def test_where_a_message_is_nothing_but_values_the_graph_says_what_did_not_hold(
     assert f"{said})" in after or f"{said},\n" in after
 
 
+@pytest.mark.parametrize(("asserted", "waits"), [("k * n == 12", False), ("n > 1", True)])
+def test_a_number_beside_a_tensor_of_the_function_needs_no_proof(asserted: str, waits: bool) -> None:
+    source = f"{HEAD}def f(x: torch.Tensor, n: int):\n    k = x.sum()\n    assert {asserted}, f'{{n}}'\n    return x + 1"
+    code = function_code(source)
+    fix = guard.assert_in_graph(code, nodes(code, cst.Assert)[0])
+    assert isinstance(fix, Fix)
+    assert fix.waits_for_proof is waits
+
+
 def test_assertions_in_a_row_ask_once_whether_it_is_compiled():
     rows = 'assert (x > 0).all(), f"{x}"  # one\n    # two\n    assert (x < 9).all(), f"{x}"\n    assert x.dim() == 1'
     source = HEAD + DEF + f"{rows}\n    return x + 1\n"

@@ -71,6 +71,7 @@ def test_it_is_what_is_offered_first() -> None:
         "assert torch.unique(x).numel() == 2",
         "assert x[x > 1].shape[0] < 3",
         "assert 2.0 in x.tolist()",
+        "assert torch.equal(x, x)",
     ):
         [finding] = findings(function(check) + "\n\ncompiled = torch.compile(f)\n")
         assert "Assert in eager mode alone" in finding.fixes[0].description

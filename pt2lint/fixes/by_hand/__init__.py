@@ -35,6 +35,14 @@ def counted_in_buffer(name: str) -> Fix:
     )
 
 
+def counted_outside(name: str) -> Fix:
+    """A whole number that decides what runs."""
+    return told(
+        f"Count where the compiled code is called, and decide there too, or compile the parts between: a branch that "
+        f"`{name}` decides is one by values once it is a tensor"
+    )
+
+
 def counted_in_tensor(name: str) -> Fix:
     """A whole number of an object that is a hook."""
     return told(

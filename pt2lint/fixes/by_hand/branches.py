@@ -97,10 +97,18 @@ def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
                 "alone, where further turns change next to nothing: `if not torch.compiler.is_compiling() and ...`"
             )
             return
+        if _is_number(node):
+            test = f"{test} != 0"
         yield told(
             f"Compute both and choose: `torch.where({test}, a, b)` of what the two sides give; or "
             "`torch.cond`, which runs one of them, where they change nothing else"
         )
+
+
+def _is_number(node: cst.CSTNode) -> bool:
+    """Whether the tensor that is asked for its truth holds a number, which `torch.where` does not take: `mask.sum()`"""
+    callee = node.func if isinstance(node, cst.Call) else None
+    return isinstance(callee, cst.Attribute) and callee.attr.value in ("sum", "mean", "prod", "count_nonzero")
 
 
 def _answers(function: FunctionCode, tested: cst.If) -> bool:

@@ -85,6 +85,10 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(_CROPS)
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
+    elif kept := _kept_in_attribute(function, node):
+        yield told(f"Keep the tensor there, `{kept}`, and read the number after the call, where it is asked for")
+    elif numbers := _joined_again(function, node):
+        yield told(f"Put the tensors in the list, and make one of them: `torch.stack({numbers})`")
     elif isinstance(compared := _compared(function, node), cst.Comparison):
         yield from decided_before(function, compared)
 
@@ -222,6 +226,38 @@ def _kept_by_name(function: FunctionCode, node: cst.CSTNode) -> str:
         return ""
     text = in_short(function, read).removesuffix(".numpy()")
     return text if text.endswith((".detach()", "...")) else f"{text}.detach()"
+
+
+def _kept_in_attribute(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The tensor whose number the function puts into an attribute that it does not read: `self.scale = k.item()`."""
+    above, owner = function.parent(node), enclosing_function(function, node)
+    target = above.targets[0].target if isinstance(above, cst.Assign) and len(above.targets) == 1 else None
+    read = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+    if not isinstance(target, cst.Attribute) or read is None or owner is None:
+        return ""
+    if any(part is not target and part.deep_equals(target) for part in walk(owner.body)):
+        return ""
+    return f"{in_short(function, read)}.detach()"
+
+
+def _joined_again(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The list of which the function makes a tensor again, and which it puts the number in: `sizes.append(n.item())`,
+    then `torch.tensor(sizes)`."""
+    argument, owner = function.parent(node), enclosing_function(function, node)
+    puts = function.parent(argument) if isinstance(argument, cst.Arg) else None
+    if owner is None or not isinstance(puts, cst.Call) or not isinstance(puts.func, cst.Attribute):
+        return ""
+    numbers = puts.func.value
+    if not isinstance(numbers, cst.Name) or puts.func.attr.value != "append":
+        return ""
+    made = [
+        call
+        for call in walk(owner.body)
+        if isinstance(call, cst.Call) and qualified(function, call.func) in _FROM_LISTS and call.args
+    ]
+    taken = [call for call in made if is_name(call.args[0].value, numbers.value)]
+    used = [use for use in uses(owner.body) if use.name == numbers.value and not use.binds]
+    return numbers.value if len(taken) == 1 and len(used) == 2 else ""
 
 
 def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:

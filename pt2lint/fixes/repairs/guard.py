@@ -123,7 +123,7 @@ def raise_to_assert(
     lines = [text for check in checks for text in check.lines]
     both, compiling = _where_compiled(function, lines, run[0], kept)
     imports = dict.fromkeys((*(edit for check in checks for edit in check.imports), *compiling))
-    doubt, waits = max(_doubt(function, one.test) for one in run)
+    doubt, waits = max(_doubt(function, one.test, kind) for one in run)
     return fix(
         "Check where it is compiled with `torch._assert_async`, which stays in the graph; in eager mode as before. "
         "In the graph a failure raises RuntimeError with this message; on a GPU it does so later, and the device "
@@ -214,13 +214,15 @@ def _in_a_row(
     return run, all_made
 
 
-def _doubt(function: FunctionCode, test: cst.BaseExpression) -> tuple[str, tuple[Trait, ...]]:
+def _doubt(function: FunctionCode, test: cst.BaseExpression, kind: Kind) -> tuple[str, tuple[Trait, ...]]:
     """What is said of a test of an argument that is annotated as a number, as other callers may give one: an assertion
     takes no number."""
     owner = enclosing_function(function, test)
     for given in parameters(owner) if owner is not None else ():
         word = source(function, given.annotation.annotation) if given.annotation is not None else ""
         if word in ("int", "float", "bool") and given.name.value in reads(test):
+            if any(isinstance(part, cst.Name) and kind(part).startswith("tensor") for part in walk(test)):
+                continue  # made in the function
             return f" It assumes that `{given.name.value}` is a tensor whoever calls it.", ("once proven",)
     return "", ()
 
@@ -729,7 +731,7 @@ def _asserts_in_eager(function: FunctionCode, node: cst.Assert, kind: Kind) -> R
     kept = cst.Else(cst.IndentedBlock([run[0].with_changes(leading_lines=said), *run[1:]]))
     both, compiling = _where_compiled(function, [text for text, _ in calls], run[0], kept)
     imports = dict.fromkeys(edit for _, edits in calls for edit in edits) | dict.fromkeys(compiling)
-    doubt, waits = max(_doubt(function, cst.ensure_type(one.body[0], cst.Assert).test) for one in run)
+    doubt, waits = max(_doubt(function, cst.ensure_type(one.body[0], cst.Assert).test, kind) for one in run)
     new: dict[cst.CSTNode, New] = {run[0]: both, **dict.fromkeys(run[1:])}
     return fix(
         "Assert where it is compiled with `torch._assert_async`, which stays in the graph, and as before in eager "
