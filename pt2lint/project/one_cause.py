@@ -50,6 +50,8 @@ def placed(finding: Finding, place: Callable[[int], Where | None]) -> Placed | N
 
 def covers(leader: Placed, other: Placed) -> bool:
     """Whether the leader happens wherever the other one does, and mending it comes first or mends both."""
+    if has_same_edit(leader.finding, other.finding):
+        return happens_wherever(leader, other)
     if leader.at.function != other.at.function:
         return any(fold(leader, other) for fold in IN_ANOTHER_FUNCTION)
     if any(fold(leader, other) for fold in WHEREVER):
@@ -86,6 +88,15 @@ def costs_no_more(leader: Placed, other: Placed) -> bool:
 def is_ready(finding: Finding) -> bool:
     """Whether an edit is ready that mends it."""
     return any(fix.edits and not fix.is_workaround for fix in finding.fixes)
+
+
+def has_same_edit(one: Finding, other: Finding) -> bool:
+    """Whether the edit that is ready for the one mends the other as well: of a number that both depend on."""
+    first, second = (
+        next((fix.edits for fix in each.fixes if fix.edits and not fix.is_workaround), ())
+        for each in (one, other)
+    )
+    return bool(first) and first == second
 
 
 def says_again(leader: Placed, other: Placed) -> bool:

@@ -6,6 +6,7 @@ import libcst as cst
 import pytest
 import torch
 
+from pt2lint.check import check
 from pt2lint.finding import Fix
 from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.repaired import Refusal
@@ -31,7 +32,7 @@ from pt2lint.fixes.repairs import (
 )
 from pt2lint.fixes.repairs.presence import given_or_default
 from pt2lint.op import Op
-from pt2lint.project.config import Settings
+from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
 from tests.fixes.lab import NO_PROJECT, applied, calls, function_code, load, nodes, prove
 
@@ -142,6 +143,26 @@ class Built(Net):
     def __init__(self):
         super().__init__(Config())
 """
+
+
+def test_what_numpy_makes_of_a_list_that_an_object_is_made_with(tmp_path):
+    """One edit mends both breaks: one is told."""
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import math\n\nimport numpy as np\nimport torch\n\n\n"
+        "class Net(torch.nn.Module):\n"
+        "    def __init__(self, rates=(2, 3)):\n"
+        "        super().__init__()\n"
+        "        self.layer, self.hop = torch.nn.Linear(12, 12), np.prod(rates)\n\n"
+        "    def forward(self, x: torch.Tensor):\n"
+        "        x = self.layer(x)\n"
+        "        more = math.ceil(x.shape[-1] / self.hop) * self.hop - x.shape[-1]\n"
+        "        return self.layer(torch.nn.functional.pad(x, (0, more)))\n"
+    )
+    told = [f for f in check([str(path)], Configs()).findings if f.severity != "note"]
+    assert [(f.code, f.also) for f in told] == [("PTB104", (15,))]
+    assert [edit.text for edit in told[0].fixes[0].edits] == ["math"]
+    assert "plain numbers: `rates`." in told[0].fixes[0].description
 
 
 def made_elsewhere(tmp_path, text):

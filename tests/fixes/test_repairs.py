@@ -85,8 +85,8 @@ def test_where_a_message_is_nothing_but_values_the_graph_says_what_did_not_hold(
 
 @pytest.mark.parametrize(("asserted", "waits"), [("k * n == 12", False), ("n > 1", True)])
 def test_a_number_beside_a_tensor_of_the_function_needs_no_proof(asserted: str, waits: bool) -> None:
-    source = f"{HEAD}def f(x: torch.Tensor, n: int):\n    k = x.sum()\n    assert {asserted}, f'{{n}}'\n    return x + 1"
-    code = function_code(source)
+    body = f"k = x.sum()\n    assert {asserted}, f'{{n}}'\n    return x + 1"
+    code = function_code(f"{HEAD}def f(x: torch.Tensor, n: int):\n    {body}")
     fix = guard.assert_in_graph(code, nodes(code, cst.Assert)[0])
     assert isinstance(fix, Fix)
     assert fix.waits_for_proof is waits

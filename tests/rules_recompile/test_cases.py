@@ -3701,8 +3701,12 @@ def test_no_buffer_where_a_number_may_be_needed(body: str, tmp_path: Path) -> No
 
 
 def test_a_number_that_decides_what_runs_is_counted_outside(tmp_path: Path) -> None:
-    _, (finding,) = counting("if self.calls % 2:\n    y = y * 2\nself.calls += 1\nreturn y", tmp_path / "m.py")
-    assert finding.fixes[0].description.startswith("Count where the compiled code is called, and decide there")
+    _, (finding,) = counting(
+        "if self.calls % 2:\n    y = y * 2\nself.calls += 1\nreturn y", tmp_path / "m.py"
+    )
+    assert finding.fixes[0].description.startswith(
+        "Count where the compiled code is called, and decide there"
+    )
 
 
 IN_A_LOOP = """

@@ -86,7 +86,9 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
     elif kept := _kept_in_attribute(function, node):
-        yield told(f"Keep the tensor there, `{kept}`, and read the number after the call, where it is asked for")
+        yield told(
+            f"Keep the tensor there, `{kept}`, and read the number after the call, where it is asked for"
+        )
     elif numbers := _joined_again(function, node):
         yield told(f"Put the tensors in the list, and make one of them: `torch.stack({numbers})`")
     elif isinstance(compared := _compared(function, node), cst.Comparison):

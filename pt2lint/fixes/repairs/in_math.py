@@ -251,9 +251,25 @@ class _Writer:
         if isinstance(node, cst.Name):
             made = definition(self.function, node)
             if made is None:
-                return self.unpacks_shape(node, cst.StarredElement)
+                return self.unpacks_shape(node, cst.StarredElement) or self.assumes_listed(node)
             return not isinstance(made, cst.Name) and self.sizes(made)
         return isinstance(node, cst.Attribute) and node.attr.value == "shape"
+
+    def assumes_listed(self, name: cst.Name) -> bool:
+        """Whether it is a parameter that is a list of whole numbers by default, and may be assumed to be one always."""
+        owner = enclosing_function(self.function, name)
+        given = (
+            [p for p in parameters_in(owner.params) if p.name.value == name.value]
+            if owner is not None
+            else []
+        )
+        usual = given[0].default if given and self.may_assume else None
+        if not isinstance(usual, cst.List | cst.Tuple):
+            return False
+        if not usual.elements or not all(isinstance(one.value, cst.Integer) for one in usual.elements):
+            return False
+        self.assumed += [f"`{name.value}`"] if f"`{name.value}`" not in self.assumed else []
+        return True
 
     def number(self, node: cst.BaseExpression, depth: int = 4) -> str:
         """ "int" or "float" for what surely is a plain number."""
