@@ -221,8 +221,11 @@ def _doubt(function: FunctionCode, test: cst.BaseExpression, kind: Kind) -> tupl
     for given in parameters(owner) if owner is not None else ():
         word = source(function, given.annotation.annotation) if given.annotation is not None else ""
         if word in ("int", "float", "bool") and given.name.value in reads(test):
-            if any(isinstance(part, cst.Name) and kind(part).startswith("tensor") for part in walk(test)):
-                continue  # made in the function
+            others = (
+                part for part in walk(test) if isinstance(part, cst.Name) and part.value != given.name.value
+            )
+            if any(kind(part).startswith("tensor") for part in others):
+                continue
             return f" It assumes that `{given.name.value}` is a tensor whoever calls it.", ("once proven",)
     return "", ()
 
