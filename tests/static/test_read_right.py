@@ -1266,6 +1266,33 @@ def test_a_list_is_as_long_as_the_code_makes_it(changed: str) -> None:
     assert len(sure(LISTED.format(changed=changed))) == bool(changed)
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("mask = sky(other.sky)\n        return out.depth[mask]", 1),
+        ("mask = sky(other.get)\n        return out.depth[mask]", 0),  # a method that dictionaries have
+        ("return 1 if out.metric else 2", 0),  # which may hold something else there
+    ],
+)
+def test_a_dictionary_whose_keys_are_attributes(line: str, told: int) -> None:
+    code = f"""
+def sky(x: torch.Tensor) -> torch.Tensor:
+    return x < 0.3
+
+class M(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def align(self, out: dict[str, torch.Tensor], other: dict[str, torch.Tensor]):
+        {line}
+
+    def forward(self, x: torch.Tensor):
+        return x * self.align(self.net(x), self.net(x + 1))
+"""
+    assert len(sure(code)) == told
+
+
 @pytest.mark.parametrize(("given", "told"), [("List", 0), ("list", 0), ("Sized", 1)])
 def test_what_a_caller_says_is_a_list_is_no_tensor(given: str, told: int) -> None:
     code = f"""

@@ -120,7 +120,7 @@ class Conditions:
         if isinstance(value, Tensor) and value.array:
             # A number of NumPy's that an object keeps is a constant where it is read, and none where it is tested.
             tensor = tensor.but(sure=True)
-        if isinstance(node, ast.Subscript) and self._is_any_item(node, env, frame):
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and self._is_any_item(node, env, frame):
             tensor = tensor.but(sure=False)
         if isinstance(node, ast.Name) and tensor.is_used_alone:
             # Whoever asks whether it is there knows it as something else.
@@ -210,7 +210,7 @@ class Conditions:
         given = running.args.kwarg
         return given is not None and given.arg == more.id and not _is_filled(running, more)
 
-    def _is_any_item(self, node: ast.Subscript, env: Env, frame: Frame) -> bool:
+    def _is_any_item(self, node: ast.Subscript | ast.Attribute, env: Env, frame: Frame) -> bool:
         """An item of a dictionary of which only an annotation tells: `dict[str, Tensor]` may hold a list that is tested
         for being empty."""
         owner = self.at.expressions.again(node.value, env, frame)

@@ -646,6 +646,8 @@ def _attribute_of_plain(owner: Value, name: str) -> Value:
         return owner.elts[owner.fields.index(name)]
     if isinstance(owner, Dict) and name in owner.items and not hasattr(dict, name):
         return owner.items[name]  # a dictionary whose keys are attributes, as a `ModuleDict` is
+    if isinstance(owner, Dict) and not hasattr(dict, name):
+        return owner.elem
     if isinstance(owner, (Seq, Dict)):
         return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
     if isinstance(owner, Py):
