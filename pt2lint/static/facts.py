@@ -11,7 +11,7 @@ from pt2lint.finding import Applicability, Edit, Finding, Fix, Price, Problem, S
 from pt2lint.op import Op, Range, either, in_either
 from pt2lint.project.entries import digest
 from pt2lint.said import moved
-from pt2lint.static.interpreter.guards import RARE, UNCALLED
+from pt2lint.static.interpreter.guards import NO_TENSOR, NO_WEIGHTS, PRIVATE, RARE, UNCALLED
 from pt2lint.static.source.nodes import Unit
 from pt2lint.static.source.reads import OF_CLASSES, Reads
 
@@ -148,6 +148,10 @@ def _kinds_from(first: int, kinds: Mapping[Range, str]) -> list[Any]:
     return [[line - first, at, end - first, to, word] for (line, at, end, to), word in kinds.items()]
 
 
+# Why few would compile a module by itself: what a model does with it says more.
+OF_PARTS = (RARE[PRIVATE], RARE[NO_WEIGHTS], RARE[NO_TENSOR])
+
+
 def merged(old: Op, new: Op) -> Op:
     """One operation, noted twice. A sure one takes the place of an unsure one, what a model calls that of what none
     does."""
@@ -206,6 +210,8 @@ def _where(old: Op, new: Op) -> dict[str, Any]:
         one = other = old if old.region else new
     elif old.sure is not new.sure:
         one = other = old if old.sure else new
+    elif (old.rare in OF_PARTS) is not (new.rare in OF_PARTS):
+        one = other = new if old.rare in OF_PARTS else old
     when = tuple(text for text in one.when if text in other.when)
     return {
         "when": when,

@@ -12,7 +12,7 @@ from pt2lint.op import Op
 from pt2lint.project.config import Configs, Settings
 from pt2lint.static.engine import lint
 from pt2lint.static.facts import merged
-from pt2lint.static.interpreter.guards import MARKS, RARE
+from pt2lint.static.interpreter.guards import MARKS, NO_WEIGHTS, RARE
 from tests.linting import findings
 
 HEAD = """
@@ -938,6 +938,13 @@ def test_what_runs_in_eager_mode_too_is_judged_by_where_it_is_traced(rare: str) 
     eager = traced._replace(region=False, when=(), rare="")
     for both in (merged(eager, traced), merged(traced, eager)):
         assert (both.region, both.when, both.rare) == (True, ("x",), rare)
+
+
+def test_what_a_model_of_another_group_of_files_asks_for_holds_of_its_parts() -> None:
+    alone = Op("Tensor.item", 1, 1, 1, 5, region=True, rare=RARE[NO_WEIGHTS])
+    called = alone._replace(when=("self.rope is not None",), rare="")
+    for both in (merged(alone, called), merged(called, alone)):
+        assert (both.when, both.rare) == (("self.rope is not None",), "")
 
 
 def test_what_several_groups_of_files_lead_to_needs_an_option_where_each_of_them_does() -> None:
