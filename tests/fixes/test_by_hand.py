@@ -348,6 +348,14 @@ CASES = {
         ],
         "Keep the tensor there, `y.detach()`, and",
     ),
+    "a number that picks a module": (
+        [
+            "self.parts = torch.nn.ModuleList([self.layer, self.layer])",
+            "picked = self.layer(x).argmax()",
+            "return self.parts[picked](x)",
+        ],
+        "Run all of them, and weigh what each gives with a tensor that is 0 where it is not picked; or pick",
+    ),
     "sizes of the rows of an argument": (
         [
             "found = []",

@@ -12,7 +12,7 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
 from pt2lint.fixes.by_hand.branches import decided_before, in_assertion
 from pt2lint.fixes.by_hand.given import STEPS, arguments_of, in_short, only_value, registered, where_given
-from pt2lint.fixes.file import file_of
+from pt2lint.fixes.file import file_of, kept_in
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.kinds import told as kind_told
@@ -286,6 +286,11 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         )
     elif _counts_each(function, node):
         yield told(ALL_AT_ONCE)
+    elif _picks_part(function, node):
+        yield told(
+            "Run all of them, and weigh what each gives with a tensor that is 0 where it is not picked; or pick it before "
+            "the compiled code runs, with a number of Python: that is compiled once for each"
+        )
     elif rows := _rows_before(function, node):
         yield told(
             f"Pass the numbers in: {rows}, is a list that Dynamo knows; other numbers are compiled once more"
@@ -295,6 +300,20 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             "Take a number that is known: a bound from a shape, the configuration or an argument, with a mask for what "
             "is too much"
         )
+
+
+def _picks_part(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether it picks one of several modules: `self.experts[i]`."""
+    index = function.parent(node)
+    element = function.parent(index) if isinstance(index, cst.Index) else None
+    picked = function.parent(element) if element is not None else None
+    place = picked.value if isinstance(picked, cst.Subscript) else None
+    if not isinstance(place, cst.Attribute) or not is_name(place.value, "self"):
+        return False
+    return any(
+        isinstance(made, ast.Call) and ast.unparse(made.func).rpartition(".")[2] == "ModuleList"
+        for made in kept_in(function, function.range(node)[0], place.attr.value)
+    )
 
 
 def _rows_before(function: FunctionCode, node: cst.CSTNode) -> str:
