@@ -1272,6 +1272,8 @@ def test_a_list_is_as_long_as_the_code_makes_it(changed: str) -> None:
         ("mask = sky(other.sky)\n        return out.depth[mask]", 1),
         ("mask = sky(other.get)\n        return out.depth[mask]", 0),  # a method that dictionaries have
         ("return 1 if out.metric else 2", 0),  # which may hold something else there
+        ("return 1 if out.shape[0] > 2 else 2", 0),  # which it is not
+        ("return 1 if out.ndim > 2 else 2", 0),
     ],
 )
 def test_a_dictionary_whose_keys_are_attributes(line: str, told: int) -> None:

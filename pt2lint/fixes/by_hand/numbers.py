@@ -288,8 +288,8 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(ALL_AT_ONCE)
     elif _picks_part(function, node):
         yield told(
-            "Run all of them, and weigh what each gives with a tensor that is 0 where it is not picked; or pick it before "
-            "the compiled code runs, with a number of Python: that is compiled once for each"
+            "Run all of them, and weigh what each gives with a tensor that is 0 where it is not picked; or pick it "
+            "before the compiled code runs, with a number of Python: that is compiled once for each"
         )
     elif rows := _rows_before(function, node):
         yield told(

@@ -193,7 +193,15 @@ class Expressions:
             and isinstance(node.value, ast.Attribute)
         ):
             return self._set_elsewhere(node, frame)
+        if isinstance(owner, Dict) and not hasattr(dict, name) and name not in owner.items:
+            if isinstance(owner.elem, Tensor) and self._is_no_tensors(name, owner.elem):
+                return owner.elem  # a dictionary whose keys are attributes
         return _attribute_of_plain(owner, name)
+
+    def _is_no_tensors(self, name: str, tensor: Tensor) -> bool:
+        """Whether no tensor has an attribute of that name: what has `shape` is a tensor, whatever it is taken for."""
+        of = self.at.models.attribute(self.at.models.tensor, tensor, name)
+        return isinstance(of, Ext) and not self.at.models.returns_something(of.name)
 
     def _attribute_of_each(self, owner: Union, name: str, node: ast.expr, frame: Frame) -> Value:
         # A tensor or an array, as what was given is: of neither it can be said.
@@ -646,8 +654,6 @@ def _attribute_of_plain(owner: Value, name: str) -> Value:
         return owner.elts[owner.fields.index(name)]
     if isinstance(owner, Dict) and name in owner.items and not hasattr(dict, name):
         return owner.items[name]  # a dictionary whose keys are attributes, as a `ModuleDict` is
-    if isinstance(owner, Dict) and not hasattr(dict, name):
-        return owner.elem
     if isinstance(owner, (Seq, Dict)):
         return Ext(f"{PYTHON}{owner.type if isinstance(owner, Seq) else 'dict'}.{name}", owner)
     if isinstance(owner, Py):
