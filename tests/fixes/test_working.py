@@ -1830,3 +1830,45 @@ def test_what_an_annotation_says_may_be_an_array_stays_as_it_is(tmp_path: Path) 
     after = fixed(tmp_path / "tensors", ARRAYS.replace("np.ndarray, ", ""))
     assert after.count("torch.where") > 2
     assert ".item()" not in after
+
+
+ONCE = """import torch
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mode = None
+
+    def forward(self, x: torch.Tensor):
+        if self.mode is None:
+            self.mode = "plain"
+        return x * 2 if self.mode == "plain" else x
+
+
+layer = torch.compile(Layer())
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        (
+            "        if self",
+            "        if not self.training and self.mode is None:\n            pass\n        elif self",
+        ),
+        (
+            "        return",
+            '        if self.mode == "packed":\n            self.mode = "plain"\n        return',
+        ),
+        ("\n\nlayer", "\n    def packed(self):\n        return self.mode is None\n\n\nlayer"),
+        ("\n\nlayer", "\n    def packed(self):\n        self.mode = 'packed'\n\n\nlayer"),
+        ("\n\nlayer", "\n\ndef again(layer):\n    layer.mode = None\n\n\nlayer"),
+    ],
+)
+def test_what_others_set_or_find_missing_is_not_made_with_the_module(
+    old: str, new: str, tmp_path: Path
+) -> None:
+    after = fixed(tmp_path, ONCE.replace(old, new, 1))
+    assert ('        self.mode = "plain"\n\n' in after) == (not new)

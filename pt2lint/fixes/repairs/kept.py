@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 import libcst as cst
 
@@ -251,8 +252,9 @@ def made_in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor
 def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bool) -> Repaired:
     """`self.x = None` in `__init__` becomes what the first call would put there, as a buffer where it is a tensor.
 
-    Refused where that is made of anything but constants and what `__init__` set before; where a `device` or `dtype`
-    is asked of an argument, it is left out: a buffer goes where its module goes.
+    Refused where that is made of anything but constants and what `__init__` set before; where the file sets it in
+    another place, or asks there whether it is empty, as a mode that one of two branches chooses. Where a `device` or
+    `dtype` is asked of an argument, it is left out: a buffer goes where its module goes.
     """
     statement, guard = statement_of(function, node), None
     if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and statement is not None:
@@ -260,6 +262,12 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
     if guard is None or guard.orelse is not None or len(guard.body.body) != 1:
         return Refusal("more than one statement fills it")
     assert isinstance(node, cst.Attribute)
+    own = source(function, node)
+    if source(function, guard.test) not in (f"{own} is None", f"not {own}"):
+        return Refusal("more is asked than whether it is empty")
+    outer = [*takewhile(lambda one: not isinstance(one, cst.FunctionDef), ancestors(function, guard))]
+    if isinstance(outer[0], cst.If) or (not tensor and any(isinstance(one, cst.If) for one in outer)):
+        return Refusal("another branch may be taken while it is empty")
     first, _, last, _ = function.range(guard)
     assign = next((n for n in file_of(function).nodes if _assigns(n, first, last)), None)
     init = _init_of(function, first)
@@ -269,6 +277,8 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
     empty = [s for s in init.body if isinstance(s, ast.Assign) and _is_empty(s, me, name)]
     if len(empty) != 1:
         return Refusal("`__init__` does not leave it empty once")
+    if _lives_elsewhere(function, name, {*range(first, last + 1), empty[0].lineno}):
+        return Refusal("the file sets it elsewhere, or asks whether it is empty")
     value = assign.value
     if isinstance(value, ast.Call):
         given = [
@@ -281,7 +291,8 @@ def _in_init(function: FunctionCode, node: cst.CSTNode, module: bool, tensor: bo
         return Refusal("it is made of what only a call knows")
     if tensor and not module:
         return Refusal("no module is there to hold a buffer")
-    made = ast.unparse(value)
+    same = ast.get_source_segment(function.source, value) if value is assign.value else None
+    made = same if same and "\n" not in same else ast.unparse(value)
     text = f'{me}.register_buffer("{name}", {made}, persistent=False)' if tensor else f"{me}.{name} = {made}"
     edits = (file_of(function).edit(text, empty[0]), Edit(function.path, first, 1, last + 1, 1, ""))
     what = "register it as a buffer" if tensor else "make it there"
@@ -299,6 +310,29 @@ def _init_of(function: FunctionCode, line: int) -> ast.FunctionDef | None:
     """`__init__` of the class in which the line stands."""
     init = method_in(class_around(function, line), "__init__")
     return init if init is not None and placed_in(init) else None
+
+
+def _lives_elsewhere(function: FunctionCode, name: str, lines: set[int]) -> bool:
+    """Whether the file sets or deletes an attribute of that name outside of these lines, or asks there if it is one."""
+    for one in file_of(function).nodes:
+        if getattr(one, "lineno", 0) in lines:
+            continue
+        if isinstance(one, ast.Attribute) and one.attr == name and not isinstance(one.ctx, ast.Load):
+            return True
+        asked: list[ast.AST] = []
+        if isinstance(one, ast.Compare) and any(
+            isinstance(part, ast.Constant) and part.value is None for part in (one.left, *one.comparators)
+        ):
+            asked = [one.left, *one.comparators]
+        elif isinstance(one, ast.BoolOp):
+            asked = [*one.values]
+        elif isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not):
+            asked = [one.operand]
+        elif isinstance(one, ast.If | ast.IfExp | ast.While | ast.Assert):
+            asked = [one.test]
+        if any(isinstance(part, ast.Attribute) and part.attr == name for part in asked):
+            return True
+    return False
 
 
 def _is_empty(statement: ast.Assign, me: str, name: str) -> bool:
