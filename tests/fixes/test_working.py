@@ -1093,6 +1093,43 @@ def test_a_print_that_is_left_from_debugging_is_not_kept_with_more_code(tmp_path
     assert fixed(tmp_path, text) == text
 
 
+def test_values_that_are_printed_without_a_word_are_left_from_debugging_under_an_option_too(
+    tmp_path: Path,
+) -> None:
+    text = PRINTS.format(call="print(x.shape)").replace(
+        "\n        return", "\n            x = x * 2\n        return"
+    )
+    assert fixed(tmp_path, text) == text
+    assert fixed(tmp_path, text.replace("print(", 'print("batch", ')) != text
+
+
+def test_what_is_logged_once_is_left(tmp_path: Path) -> None:
+    text = """import logging
+
+import torch
+
+logger = logging.getLogger(__name__)
+
+
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = None
+
+    def forward(self, x: torch.Tensor):
+        if self.table is None:
+            logger.info("made")
+            self.table = torch.ones(x.shape)
+        return x + self.table
+
+
+compiled = torch.compile(M())
+"""
+    assert fixed(tmp_path, text) == text
+    again = text.replace("if self.table is None", "if x.is_cuda")
+    assert "if not torch.compiler.is_compiling():" in fixed(tmp_path, again)
+
+
 def test_a_new_function_is_indented_as_the_file_is(tmp_path: Path) -> None:
     """Also where the method stands two levels deep."""
     text = """import warnings
@@ -1872,3 +1909,22 @@ def test_what_others_set_or_find_missing_is_not_made_with_the_module(
 ) -> None:
     after = fixed(tmp_path, ONCE.replace(old, new, 1))
     assert ('        self.mode = "plain"\n\n' in after) == (not new)
+
+
+@pytest.mark.parametrize(("use", "branches"), [("y[:n]", True), ("y[n:].sum()", True), ("y * n", False)])
+def test_a_bound_of_a_slice_is_not_selected(use: str, branches: bool, tmp_path: Path) -> None:
+    """Python would read the number out of the tensor at once."""
+    text = f"""import torch
+
+
+@torch.compile
+def f(x: torch.Tensor, y: torch.Tensor):
+    m = x.long().sum()
+    if m > 2:
+        n = -1
+    else:
+        n = m + 2
+    return {use}
+"""
+    after = fixed(tmp_path, text)
+    assert ("if m > 2" in after) == branches

@@ -74,6 +74,8 @@ def _decided_elsewhere(function: FunctionCode, node: cst.Call) -> tuple[Fix, ...
         return (told("Mend the branch around it first: that ends the graph before this is reached"),)
     if _number_decides(function, node):
         return (told("Mend what reads the number first, of which the branch around it asks"),)
+    if (heard := function.ops_at(node)) and all(one.rare == "once" for one in heard):
+        return (told("Leave it: it is written once, and the calls that follow do not get to it"),)
     return ()
 
 
@@ -132,17 +134,23 @@ def _number_decides(function: FunctionCode, node: cst.Call) -> bool:
 
 
 def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
-    """Whether a `print` of a module stands under no test: nobody wants that at each call, and no maintainer code around
-    it that keeps it."""
+    """Whether a `print` of a module stands under no test, or prints values alone among other code: nobody wants that
+    at each call, and no maintainer code around it that keeps it."""
     if not _heard(function, node) & {"builtins.print", "pprint.pprint", "pprint.pp"}:
         return False
     cls = class_around(function, function.range(node)[0])
     methods = cls.body if cls is not None else []
     if not any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in methods):
         return False
+    statement = statement_of(function, node)
+    block = function.parent(statement) if statement is not None else None
+    among = isinstance(block, cst.IndentedBlock) and not all(says(function, one) for one in block.body)
+    bare = among and not any(isinstance(one, cst.SimpleString | cst.FormattedString) for one in walk(node))
     for outer in ancestors(function, node):
         if isinstance(outer, cst.FunctionDef):
             return True
+        if isinstance(outer, cst.If) and bare:
+            continue
         if isinstance(outer, cst.If | cst.IfExp | cst.BooleanOperation | cst.ExceptHandler | cst.MatchCase):
             return False
     return False

@@ -41,7 +41,7 @@ from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, re
 from pt2lint.fixes.rewrite import New, replaced, rewrite
 from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import callee, children, says_none, walk
+from pt2lint.rule.tree import callee, children, is_name, says_none, walk
 
 Pair = tuple[str, cst.BaseExpression]  # `name = value`, of a side
 NAN_WARNING = (
@@ -504,6 +504,8 @@ class _WhereWriter:
                 self.doubtful |= any(_may_lie_elsewhere(self.function, one) for one in values)
             if all(self.kind(value) == "int" for value in values):
                 raise Refused(f"`{name}` is a whole number, which may be a size or an index")
+            if _counts(self.function, name, self.taken[0]):
+                raise Refused(f"Python needs the number `{name}`, which would be read out of the tensor then")
         self.names = outs
         alike = self.alike(condition, then, orelse) if len(assigned) > 1 else []
         shields = [
@@ -651,6 +653,18 @@ class _WhereWriter:
         return all(
             one == name and alike(self.function, value, name, self.kind) for one, value in [*then, *orelse]
         )
+
+
+def _counts(function: FunctionCode, name: str, near: cst.CSTNode) -> bool:
+    """Whether the function takes the name for a bound of a slice, or counts to it."""
+    for one in _reads_of(function, name, near):
+        around = function.parent(one)
+        if isinstance(around, cst.Slice):
+            return True
+        call = function.parent(around) if isinstance(around, cst.Arg) else None
+        if isinstance(call, cst.Call) and is_name(call.func, "range"):
+            return True
+    return False
 
 
 def _only_selected(at: int, pairs: Sequence[Pair], outs: Sequence[str]) -> bool:
