@@ -846,6 +846,14 @@ def test_a_private_function_of_torch_by_its_public_name():
     code = function_code(source)
     made = prove(source, public_name.by_public_name(code, calls(code, "torch.get_autocast_cpu_dtype")), [[X]])
     assert 'x.to(torch.get_autocast_dtype("cpu"))' in made
+    source = lines(
+        "cuda = x.device.type == 'cuda'",
+        "kind = torch.get_autocast_gpu_dtype() if cuda else torch.get_autocast_cpu_dtype()",
+        "return x.to(kind) * 2",
+    )
+    code = function_code(source)
+    made = prove(source, public_name.by_public_name(code, calls(code, "torch.get_autocast_cpu_dtype")), [[X]])
+    assert "torch.get_autocast_dtype('cuda') if cuda else torch.get_autocast_dtype('cpu')\n" in made
 
 
 def test_a_default_where_there_is_no_tensor():

@@ -1928,3 +1928,15 @@ def f(x: torch.Tensor, y: torch.Tensor):
 """
     after = fixed(tmp_path, text)
     assert ("if m > 2" in after) == branches
+
+
+def test_an_assertion_that_is_left_to_eager_mode_asks_as_before(tmp_path: Path) -> None:
+    text = """import torch
+
+
+@torch.compile
+def f(x: torch.Tensor, most: int):
+    assert not (torch.unique(x) > most).any(), "more"
+    return x + 1
+"""
+    assert fixed(tmp_path, text) == text.replace("assert not", "assert torch.compiler.is_compiling() or not")

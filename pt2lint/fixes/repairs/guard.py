@@ -20,6 +20,7 @@ from pt2lint.fixes.nodes import (
     ancestors,
     arguments,
     block_of,
+    breaking,
     enclosing_function,
     only_of,
     parameters,
@@ -704,6 +705,8 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     new: dict[cst.CSTNode, New] = {}
     test = node.test
     if isinstance(test, cst.UnaryOperation) and holds == f"~{source(function, test.expression)}":
+        if breaking(function, test.expression) is not None:
+            return Refusal("the graph ends before, at what is asserted")
         new[test] = test.with_changes(operator=cst.BitInvert())  # which may go over several lines
     else:
         tail = f", {source(function, node.msg)}" if node.msg is not None else ""
