@@ -221,7 +221,9 @@ def _may_be_infinite(node: cst.CSTNode, products: bool) -> bool:
         return number(node.right) in (None, 0)
     if isinstance(node.operator, cst.Multiply):
         return products and number(node.left) is None and number(node.right) is None
-    return isinstance(node.operator, cst.Power | cst.Modulo | cst.FloorDivide)
+    if isinstance(node.operator, cst.Modulo | cst.FloorDivide):
+        return products and number(node.right) in (None, 0)
+    return isinstance(node.operator, cst.Power)
 
 
 def alike(function: FunctionCode, node: cst.BaseExpression, name: str, kind: Kind) -> bool:

@@ -1940,3 +1940,40 @@ def f(x: torch.Tensor, most: int):
     return x + 1
 """
     assert fixed(tmp_path, text) == text.replace("assert not", "assert torch.compiler.is_compiling() or not")
+
+
+def test_a_message_keeps_a_dictionarys_key(tmp_path: Path) -> None:
+    text = """import torch
+
+
+def f(x: torch.Tensor, parts: dict[str, torch.Tensor]):
+    for key, part in parts.items():
+        if torch.isnan(part):
+            raise RuntimeError(f"NaN in {key} of {part}")
+        x = x + part
+    return x
+
+
+compiled = torch.compile(f, backend="eager", fullgraph=True)
+"""
+    new = fixed(tmp_path, text)
+    assert '_assert_async(~torch.isnan(part), f"NaN in {key} of ...")' in new
+    compiled = run(new)["compiled"]
+    one = torch.ones(())
+    assert compiled(torch.ones(2), {"low": one, "high": one}).tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match=r"NaN in high of \.\.\."):
+        compiled(torch.ones(2), {"low": one, "high": one / 0 * 0})
+
+
+def test_a_length_that_is_rounded_up_is_not_branched_with_cond(tmp_path: Path) -> None:
+    text = """import torch
+
+
+@torch.compile
+def f(x: torch.Tensor, lengths: torch.Tensor, r: int):
+    longest = lengths.max()
+    longest = longest + (r - longest % r) if longest % r > 0 else longest
+    return x / longest
+"""
+    expected = "    longest = torch.where(longest % r > 0, longest + (r - longest % r), longest)\n"
+    assert expected in fixed(tmp_path, text)

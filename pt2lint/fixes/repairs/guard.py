@@ -567,7 +567,7 @@ def _is_static(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> 
         return kind(node) in _PLAIN
     owner = enclosing_function(function, node)
     if owner is not None and isinstance(node, cst.Name) and node.value in binds(owner.body):
-        return kind(node) in _PLAIN - {"int", "float"}
+        return kind(node) in _PLAIN - {"int", "float"} or _is_key(function, owner, node.value)
     text = source(function, node)
     alike = (
         one for one in walk(function.module) if type(one) is type(node) and source(function, one) == text
@@ -576,6 +576,20 @@ def _is_static(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> 
     if found:
         return all(word in _PLAIN or word.startswith("constant ") for word in found)
     return kind(node) in _PLAIN or (isinstance(node, cst.Name) and _is_plain_parameter(function, node))
+
+
+def _is_key(function: FunctionCode, owner: cst.FunctionDef, name: str) -> bool:
+    """Whether the name is bound by `for key, value in parts.items()` alone: Dynamo knows the keys of a dictionary."""
+    bound = [use.node for use in uses(owner.body) if use.binds and use.name == name]
+    for one in bound:
+        element = function.parent(one)
+        target = function.parent(element) if isinstance(element, cst.Element) else None
+        loop = function.parent(target) if isinstance(target, cst.Tuple) else None
+        if not isinstance(loop, cst.For) or target is not loop.target or target.elements[0] is not element:
+            return False
+        if not (isinstance(loop.iter, cst.Call) and callee(loop.iter) == "items" and not loop.iter.args):
+            return False
+    return bool(bound)
 
 
 def _is_plain_parameter(function: FunctionCode, name: cst.Name) -> bool:
