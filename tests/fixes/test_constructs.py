@@ -1104,6 +1104,14 @@ class Net(torch.nn.Module):
         ("torch.jit.script(torch.nn.Linear(4, 4))", "torch.nn.Linear(4, 4)"),
         ("jit.freeze(jit.script(layer.eval()))", "layer.eval()"),
         ("jit.trace(layer, torch.ones(4))", "layer"),
+        (
+            "jit.script(\n            torch.nn.Sequential(\n                layer,  # one\n            )\n        )",
+            "torch.nn.Sequential(\n            layer,  # one\n        )",
+        ),
+        (
+            "jit.script(torch.nn.Sequential(\n            layer,\n        ))",
+            "torch.nn.Sequential(\n            layer,\n        )",
+        ),
         ("layer", None),  # scripted elsewhere
         ("jit.load(layer)", None),
         ("jit.script(layer)\n        self.inner = layer.other", None),

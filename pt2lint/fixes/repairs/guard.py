@@ -584,8 +584,10 @@ def _is_key(function: FunctionCode, owner: cst.FunctionDef, name: str) -> bool:
     for one in bound:
         element = function.parent(one)
         target = function.parent(element) if isinstance(element, cst.Element) else None
-        loop = function.parent(target) if isinstance(target, cst.Tuple) else None
-        if not isinstance(loop, cst.For) or target is not loop.target or target.elements[0] is not element:
+        if not isinstance(target, cst.Tuple) or target.elements[0] is not element:
+            return False
+        loop = function.parent(target)
+        if not isinstance(loop, cst.For) or target is not loop.target:
             return False
         if not (isinstance(loop.iter, cst.Call) and callee(loop.iter) == "items" and not loop.iter.args):
             return False

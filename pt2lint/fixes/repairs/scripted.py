@@ -54,4 +54,21 @@ def _bare(function: FunctionCode, file: File, value: ast.expr) -> Edit | None:
     while _bare(function, file, inner) is not None and isinstance(inner, ast.Call):
         inner = inner.args[0]
     text = ast.get_source_segment(file.source, inner)
-    return file.edit(text, value) if text else None
+    return file.edit(_moved(file, inner, value, text), value) if text else None
+
+
+def _moved(file: File, inner: ast.expr, outer: ast.expr, text: str) -> str:
+    """The text of `inner` for where `outer` begins: its own lines go as far left as its first one does."""
+    first, start = file.lines[inner.lineno - 1], file.lines[outer.lineno - 1]
+    indent = len(first) - len(first.lstrip())
+    by = indent - (len(start) - len(start.lstrip()))
+    below = text.split("\n")[1:]
+    over_lines = any(
+        isinstance(one, ast.Constant | ast.JoinedStr) and one.lineno != one.end_lineno
+        for one in ast.walk(inner)
+    )
+    if inner.lineno == outer.lineno or inner.col_offset != indent or by <= 0 or over_lines:
+        return text
+    if any(line[:by].strip() for line in below):
+        return text
+    return "\n".join([text.split("\n")[0], *(line[by:] for line in below)])
