@@ -1093,14 +1093,18 @@ def test_a_print_that_is_left_from_debugging_is_not_kept_with_more_code(tmp_path
     assert fixed(tmp_path, text) == text
 
 
-def test_values_that_are_printed_without_a_word_are_left_from_debugging_under_an_option_too(
-    tmp_path: Path,
-) -> None:
-    text = PRINTS.format(call="print(x.shape)").replace(
-        "\n        return", "\n            x = x * 2\n        return"
-    )
+@pytest.mark.parametrize("call", ["print(x.shape)", 'print("batch", x.shape)', 'print(f"at {x.dtype}")'])
+def test_values_that_are_printed_among_other_code_are_left_from_debugging(call: str, tmp_path: Path) -> None:
+    text = PRINTS.format(call=call).replace("\n        return", "\n            x = x * 2\n        return")
     assert fixed(tmp_path, text) == text
-    assert fixed(tmp_path, text.replace("print(", 'print("batch", ')) != text
+    fallback = text.replace(call, 'print("no kernel, the slow way is taken")')
+    assert "if not torch.compiler.is_compiling():" in fixed(tmp_path, fallback)
+
+
+def test_shapes_that_a_function_prints_are_left_from_debugging(tmp_path: Path) -> None:
+    text = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    print({})\n    return x + 1\n"
+    assert fixed(tmp_path, text.format("x.shape, x.size()")) == text.format("x.shape, x.size()")
+    assert fixed(tmp_path, text.format("'batch', x.shape")) != text.format("'batch', x.shape")
 
 
 def test_what_is_logged_once_is_left(tmp_path: Path) -> None:

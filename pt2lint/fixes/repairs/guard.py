@@ -721,7 +721,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
     new: dict[cst.CSTNode, New] = {}
     test = node.test
     if isinstance(test, cst.UnaryOperation) and holds == f"~{source(function, test.expression)}":
-        if breaking(function, test.expression) is not None:
+        if breaking(function, *test.expression.children) is not None:
             return Refusal("the graph ends before, at what is asserted")
         new[test] = test.with_changes(operator=cst.BitInvert())  # which may go over several lines
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -133,27 +134,42 @@ def _number_decides(function: FunctionCode, node: cst.Call) -> bool:
     return False
 
 
+SENTENCE = 4  # words that say more than what is shown
+
+
 def _is_for_debugging(function: FunctionCode, node: cst.Call) -> bool:
-    """Whether a `print` of a module stands under no test, or prints values alone among other code: nobody wants that
-    at each call, and no maintainer code around it that keeps it."""
+    """Whether a `print` of a module stands under no test, or shows values with a word or two among other code, or one
+    shows nothing but shapes and the like: nobody wants that at each call, and no maintainer code around it that keeps
+    it."""
     if not _heard(function, node) & {"builtins.print", "pprint.pprint", "pprint.pp"}:
-        return False
-    cls = class_around(function, function.range(node)[0])
-    methods = cls.body if cls is not None else []
-    if not any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in methods):
         return False
     statement = statement_of(function, node)
     block = function.parent(statement) if statement is not None else None
     among = isinstance(block, cst.IndentedBlock) and not all(says(function, one) for one in block.body)
-    bare = among and not any(isinstance(one, cst.SimpleString | cst.FormattedString) for one in walk(node))
+    if among and node.args and all(_is_of_shape(arg.value) for arg in node.args):
+        return True
+    cls = class_around(function, function.range(node)[0])
+    methods = cls.body if cls is not None else []
+    if not any(isinstance(one, ast.FunctionDef) and one.name == "forward" for one in methods):
+        return False
+    texts = [part for part in walk(node) if isinstance(part, cst.SimpleString | cst.FormattedStringText)]
+    said = " ".join(source(function, one) for one in texts)
+    shows = any(reads(arg.value) for arg in node.args) and len(re.findall(r"\w+", said)) < SENTENCE
     for outer in ancestors(function, node):
         if isinstance(outer, cst.FunctionDef):
             return True
-        if isinstance(outer, cst.If) and bare:
+        if isinstance(outer, cst.If | cst.Else) and among and shows:
             continue
         if isinstance(outer, cst.If | cst.IfExp | cst.BooleanOperation | cst.ExceptHandler | cst.MatchCase):
             return False
     return False
+
+
+def _is_of_shape(node: cst.BaseExpression) -> bool:
+    """`x.shape`, `x.size()`, `x.dtype`"""
+    if isinstance(node, cst.Call):
+        return callee(node) == "size"
+    return isinstance(node, cst.Attribute) and node.attr.value in ("shape", "dtype", "device")
 
 
 @refusing
