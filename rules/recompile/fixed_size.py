@@ -6,6 +6,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
+from pt2lint.fixes.repairs import filled
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
@@ -42,8 +43,9 @@ class FixedSize(Rule):
     (`f"layer{n:02d}"`) fails with an internal error (`InternalTorchDynamoError`: Unknown format code 'd') at the second
     size, where the text is returned, compared or names something.
 
-    A note, as nothing here says that the size changes. Compute with the whole tensor instead, leave strings to code
-    that is not compiled, pad in any case, and ask for what is empty where the function is called.
+    A note, as nothing here says that the size changes. Compute with the whole tensor instead, make
+    `torch.full((n,), k)` of `torch.tensor([k] * n)`, leave strings to code that is not compiled, pad in any case, and
+    ask for what is empty where the function is called.
 
     ## Example
     ```python
@@ -103,6 +105,7 @@ class FixedSize(Rule):
                 f"{self.quote(node)} makes the size of `{size}` a constant, as {UNROLLED[how]}: each other size is "
                 "compiled again, up to the limit of 8"
             )
+            fixes = [*filled.fixes(self.function, node)]
         elif how == "formatted":
             what = (
                 f"{self.quote(node)} formats the size of `{size}` as a number: once the size has changed it is a "

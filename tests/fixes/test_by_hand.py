@@ -634,7 +634,16 @@ def test_what_is_said_where_values_decide_waits_for_the_branch(test: str, body: 
             "Mend what reads the number first",
         ),
         (["n = int(lengths.max())", "if n > 3:", "    print(f'{n}')"], ""),
-        (["n = x.shape[0]", "if n > 3:", "    print(f'{n}')", "    n = 3", "x = x[:, :n]"], ""),
+        (
+            [
+                "n = x.shape[0]",
+                "if n > 3:",
+                "    print(f'no more than three: {n}')",
+                "    n = 3",
+                "x = x[:, :n]",
+            ],
+            "",
+        ),
     ],
 )
 def test_a_message_is_left_that_no_guard_keeps_in_a_graph(

@@ -12,6 +12,7 @@ from pt2lint.fixes.edit import apply_edits
 from pt2lint.fixes.repaired import Refusal
 from pt2lint.fixes.repairs import (
     branch,
+    filled,
     grad,
     guard,
     in_math,
@@ -1125,6 +1126,44 @@ def test_a_scripted_module_is_left_to_the_compiler(inner, left):
         assert isinstance(found, Refusal)
     else:
         assert applied(source, found) == SCRIPTED.replace("INNER", left)
+
+
+@pytest.mark.parametrize(
+    ("made", "full"),
+    [
+        ("torch.tensor([0] * len(x))", "torch.full((len(x),), 0)"),
+        (
+            "torch.tensor(x.shape[0] * [True], device=x.device)",
+            "torch.full((x.shape[0],), True, device=x.device)",
+        ),
+        (
+            "torch.tensor([len(x) - 1] * n, dtype=torch.int32)",
+            "torch.full((n,), len(x) - 1, dtype=torch.int32)",
+        ),
+        ("torch.tensor([2.5] * n)", "torch.full((n,), 2.5)"),
+        ("torch.tensor([x[0]] * n)", None),
+        ("torch.tensor([[1]] * n)", None),
+        ("torch.tensor([1, 2] * n)", None),
+        ("torch.stack([x] * n)", None),
+        ("torch.tensor([1] * n, pin_memory=True)", None),
+        ("torch.tensor([1] + [0] * n)", None),
+    ],
+)
+def test_a_list_of_one_number_is_a_filled_tensor(made, full):
+    source = lines(
+        "n = x.shape[0]",
+        f"return {made}, x",
+    )
+    code = function_code(source)
+    node = next(one for one in nodes(code, cst.BinaryOperation) if isinstance(one.operator, cst.Multiply))
+    found = filled.filled(code, node)
+    if full is None:
+        assert isinstance(found, Refusal)
+    else:
+        after = applied(source, found)
+        assert f"return {full}, x\n" in after
+        before, now = load(source).f(X)[0], load(after).f(X)[0]
+        assert (now.dtype, now.tolist()) == (before.dtype, before.tolist())
 
 
 PLACES = """import torch

@@ -1981,3 +1981,22 @@ def f(x: torch.Tensor, lengths: torch.Tensor, r: int):
 """
     expected = "    longest = torch.where(longest % r > 0, longest + (r - longest % r), longest)\n"
     assert expected in fixed(tmp_path, text)
+
+
+def test_a_tensor_as_long_as_the_batch_is_filled(tmp_path: Path) -> None:
+    text = """import torch
+
+
+@torch.compile(backend="eager")
+def f(x: torch.Tensor):
+    n = x.shape[0]
+    return x * torch.tensor([3] * n, device=x.device)
+"""
+    new = fixed(tmp_path, text)
+    assert "    return x * torch.full((n,), 3, device=x.device)\n" in new
+    for source, most in ((text, 4), (new, 2)):
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
+        compiled = load(source).f
+        assert [compiled(torch.ones(n)).sum().item() for n in (2, 3, 4, 5)] == [6.0, 9.0, 12.0, 15.0]
+        assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == most
