@@ -1126,6 +1126,10 @@ def test_a_scripted_module_is_left_to_the_compiler(inner, left):
         assert isinstance(found, Refusal)
     else:
         assert applied(source, found) == SCRIPTED.replace("INNER", left)
+        derived = "\n\nclass Derived(Net):\n    def g(self, x):\n        return self.inner(x)\n"
+        code = function_code(source + derived, "g")
+        found = scripted.unscripted(code, calls(code, "self.inner"))
+        assert applied(source + derived, found) == SCRIPTED.replace("INNER", left) + derived
 
 
 @pytest.mark.parametrize(

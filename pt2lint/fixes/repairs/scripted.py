@@ -30,7 +30,8 @@ def unscripted(function: FunctionCode, node: cst.Call) -> Repaired:
     file, line = file_of(function), function.range(node)[0]
     made = [
         one.value
-        for one in ast.walk(class_around(function, line) or ast.Module([], []))
+        for cls in _classes(file, class_around(function, line))
+        for one in ast.walk(cls)
         if isinstance(one, ast.Assign)
         and any(isinstance(t, ast.Attribute) and t.attr == called.attr.value for t in one.targets)
     ]
@@ -41,6 +42,21 @@ def unscripted(function: FunctionCode, node: cst.Call) -> Repaired:
         "Leave the module to the compiler, without torch.jit. Where nobody compiles it, it then runs as Python.",
         edits,
     )
+
+
+def _classes(file: File, cls: ast.ClassDef | None) -> list[ast.ClassDef]:
+    """The class, and those of the file from which it is derived."""
+    known = {one.name: one for one in file.nodes if isinstance(one, ast.ClassDef)}
+    found: list[ast.ClassDef] = []
+    pending = [cls] if cls is not None else []
+    while pending:
+        one = pending.pop()
+        if one not in found:
+            found.append(one)
+            pending += [
+                known[base.id] for base in one.bases if isinstance(base, ast.Name) and base.id in known
+            ]
+    return found
 
 
 def _bare(function: FunctionCode, file: File, value: ast.expr) -> Edit | None:
