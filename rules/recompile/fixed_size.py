@@ -6,7 +6,6 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
-from pt2lint.fixes.repairs import filled
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.syntax import observes
@@ -105,7 +104,10 @@ class FixedSize(Rule):
                 f"{self.quote(node)} makes the size of `{size}` a constant, as {UNROLLED[how]}: each other size is "
                 "compiled again, up to the limit of 8"
             )
-            fixes = [*filled.fixes(self.function, node)]
+            if how == "length":
+                from pt2lint.fixes.repairs import filled
+
+                fixes = [*filled.fixes(self.function, node)]
         elif how == "formatted":
             what = (
                 f"{self.quote(node)} formats the size of `{size}` as a number: once the size has changed it is a "

@@ -1145,6 +1145,7 @@ def test_a_scripted_module_is_left_to_the_compiler(inner, left):
             "torch.full((n,), len(x) - 1, dtype=torch.int32)",
         ),
         ("torch.tensor([2.5] * n)", "torch.full((n,), 2.5)"),
+        ("th.tensor([2.5] * n)", "th.full((n,), 2.5)"),
         ("torch.tensor([x[0]] * n)", None),
         ("torch.tensor([[1]] * n)", None),
         ("torch.tensor([1, 2] * n)", None),
@@ -1154,10 +1155,7 @@ def test_a_scripted_module_is_left_to_the_compiler(inner, left):
     ],
 )
 def test_a_list_of_one_number_is_a_filled_tensor(made, full):
-    source = lines(
-        "n = x.shape[0]",
-        f"return {made}, x",
-    )
+    source = "import torch as th\n" + lines("n = x.shape[0]", f"return {made}, x")
     code = function_code(source)
     node = next(one for one in nodes(code, cst.BinaryOperation) if isinstance(one.operator, cst.Multiply))
     found = filled.filled(code, node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.finding import Fix
+from pt2lint.finding import Edit, Fix
 from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.purity import number
@@ -48,7 +48,11 @@ def filled(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) 
     texts += [f"{one.keyword.value}={source(function, one.value)}" for one in more if one.keyword is not None]
     if "#" in source(function, call):
         return Refusal("a comment stands in the call")
-    full, imports = torch_name(function, "torch.full")
+    imports: tuple[Edit, ...] = ()
+    if isinstance(call.func, cst.Attribute):  # torch may have two names in the file
+        full = f"{source(function, call.func.value)}.full"
+    else:
+        full, imports = torch_name(function, "torch.full")
     size_text, *rest = texts
     return fix(
         "Fill the tensor with `torch.full`: its size stays a symbol, and no list is made. It assumes that the list is "
