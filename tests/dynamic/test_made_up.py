@@ -991,6 +991,33 @@ def test_without_a_gpu_what_asks_for_one_runs_on_the_cpu(project: Project) -> No
     assert there or any(each.endswith(note) for each in result.notes), result.notes
 
 
+def test_what_asks_for_a_process_group_has_one_of_its_own(project: Project) -> None:
+    text = """
+        import torch
+        import torch.distributed as dist
+
+        class Sharded(torch.nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.layer = torch.nn.Linear(width, width // dist.get_world_size())
+
+            def forward(self, x):
+                y = self.layer(x)
+                dist.all_reduce(y)
+                print(1)  # HERE
+                return y
+
+        class Scaled(torch.nn.Module):
+            def forward(self, x):
+                print(dist.get_rank())  # HERE
+                return x / dist.get_world_size()
+    """
+    path = project.write("in_a_group.py", text)
+    result = project.verify(path, further=False)
+    assert [each.verdict for each in result.findings if each.code == "PTB100"] == ["confirmed"] * 2
+    assert result.problems == []
+
+
 def test_a_script_that_asks_for_a_gpu_runs_on_the_cpu(project: Project) -> None:
     text = """
         import torch

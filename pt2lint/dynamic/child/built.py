@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from . import lone_group
 from .allowance import Allowance
 from .asserted import sizes_asserted
 from .class_code import (
@@ -209,6 +210,9 @@ class Arguments:
         while True:
             try:
                 return self.cls(**self.values)
+            except (RuntimeError, ValueError) as error:
+                if not lone_group.made_for(error):
+                    raise
             except (AttributeError, KeyError, TypeError) as error:
                 if not self.teach(error) and not self._hand_over(error):
                     raise

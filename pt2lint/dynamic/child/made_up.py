@@ -27,7 +27,7 @@ from typing import Any
 
 import torch
 
-from . import bare_arguments, call_sites, lessons, optimizers
+from . import bare_arguments, call_sites, lessons, lone_group, optimizers
 from .allowance import Allowance
 from .built import WIDTH, Arguments, configured, of_other_resolution
 from .class_code import annotation_text, listed, required, takes_arguments
@@ -459,6 +459,7 @@ def made_for(
         made = zip(parts, (choice[each] for choice, each in zip(choices, picked)))  # noqa: B905
         told = [f"{part} {describe(value)}" for part, value in made]
         told += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
+        told += lone_group.said()
         how = "made-up inputs: " + (", ".join(told) or "none needed")
         return Target(name, untouched, [search.call(picked)], how)
     if not also and any(each.kind is each.VAR_POSITIONAL for each in signature.parameters.values()):

@@ -20,7 +20,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
-from . import lessons
+from . import lessons, lone_group
 from .allowance import WAITING, Allowance
 from .probes import as_before
 from .targets import cloned, mapped
@@ -264,6 +264,8 @@ class Search:
                 error
             ):  # forces, as the slope of an energy
                 self.differentiates = True
+                return self.runs(function, picked, fakes)
+            if lone_group.made_for(error):
                 return self.runs(function, picked, fakes)
             if self.teach is None or not self.teach(error):
                 return error
