@@ -1418,6 +1418,37 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     assert made.calls[0][0][0].shape[0] == 1
 
 
+def test_the_tensors_of_a_list_are_made_as_errors_ask() -> None:
+    """Each has a shape of its own, and there are as many as are wanted."""
+    import torch
+    from torch import nn
+
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    class Neck(nn.Module):
+        def __init__(self, in_channels: Any = (8, 16, 32)) -> None:
+            super().__init__()
+            self.laterals = nn.ModuleList([nn.Conv2d(each, 8, 1) for each in in_channels])
+
+        def forward(self, feats):  # type: ignore[no-untyped-def]
+            return [lateral(each) for lateral, each in zip(self.laterals, feats, strict=True)]
+
+    class Head(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.low, self.high = nn.Linear(6, 4), nn.Linear(10, 4)
+
+        def forward(self, features: list[torch.Tensor]) -> torch.Tensor:
+            low, middle, high = features
+            return torch.as_tensor(self.low(low) + self.high(high) + middle.mean())
+
+    found = {cls.__name__: made_for_class(cls.__name__, cls) for cls in (Neck, Head)}
+    assert {name: each if isinstance(each, str) else each.how for name, each in found.items()} == {
+        "Neck": "made-up inputs: feats [float32[2, 8, 32, 32], float32[2, 16, 32, 32], float32[2, 32, 32, 32]]",
+        "Head": "made-up inputs: features [float32[2, 6], float32[2, 6], float32[2, 10]]",
+    }
+
+
 def test_the_sizes_that_an_assertion_compares() -> None:
     from pt2lint.dynamic.child.asserted import sizes_asserted
 

@@ -38,8 +38,9 @@ class Hints:
     it may lack, as the code asks whether it has them; `each` those asked of its elements, `attributes` those read of it
     that no tensor has; `words` those that it is compared with, `items` the names that it is taken apart into, where
     nothing else is done with it; `called` those that are called, `several` those of which is asked whether they are a
-    list or a tuple. `shapes`, of these words too, as the docstring, comments, unpacking (`b, c, h, w = x.shape`) and
-    einops patterns say them: each a tuple of names, numbers or products, "" for what is not said."""
+    list or a tuple, or which are gone over beside others. `shapes`, of these words too, as the docstring, comments,
+    unpacking (`b, c, h, w = x.shape`) and einops patterns say them: each a tuple of names, numbers or products, "" for
+    what is not said."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.names: list[str] = []
@@ -113,6 +114,8 @@ class Hints:
                 self.called |= {called} & {*self.names}
                 if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
                     self._add(self.perhaps, ast.unparse(node.func.value), _word(node.args[0]))
+                if called == "zip":  # layers and what goes in, one by one
+                    self.several |= {*map(ast.unparse, node.args)} & {*self.names}
                 if called == "isinstance" and re.search(r"\b(list|tuple)\b", ast.unparse(node.args[-1])):
                     self.several |= {ast.unparse(node.args[0])} & {*self.names}
                 pattern = _word(node.args[1]) if len(node.args) > 1 else None

@@ -56,6 +56,8 @@ _RANKS = [
     )
 ]
 _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d+)")
+_BEHIND_LAST = re.compile("(?:list|tuple) index out of range")
+_ZIPPED = re.compile(r"zip\(\) argument 2 is (shorter|longer) than argument 1")
 _VIEWED = re.compile(r"shape '\[[\d, ]*-1, ([\d, ]+)\]' is invalid for input of size")
 _RANK = re.compile(
     r"too many indices|tuple index out of range|Dimension out of range"
@@ -81,6 +83,15 @@ def sizes_in(trouble: Trouble) -> tuple[int, int] | None:
         return trouble.sizes[0]
     found = next(filter(None, (pattern.search(error) for pattern in _SIZES)), None)
     return (int(found["had"]), int(found["wanted"])) if found else None
+
+
+def many_in(trouble: Trouble, had: int) -> int:
+    """How many an error asks for in place of so many in a list; 0 where it is about something else."""
+    if found := _UNPACKED.search(trouble.text):
+        return int(found[1]) if int(found[1]) != had else 0
+    if found := _ZIPPED.search(trouble.text):
+        return had + 1 if found[1] == "shorter" else max(had - 1, 0)
+    return had + 1 if _BEHIND_LAST.search(trouble.text) else 0
 
 
 def nearness(trouble: Trouble) -> tuple[int, int]:

@@ -42,6 +42,7 @@ _NEEDS_DATA = re.compile(
 )
 
 Picked = tuple  # the number of the value that each parameter is given
+Shape = tuple  # of numbers; of a list of tensors, of shapes
 
 
 class Progress(TorchFunctionMode):
@@ -60,7 +61,8 @@ class Search:
     """One search. `choices` are the values that each parameter may have, the likeliest first; `arguments` makes a call
     of some; `teach` gives what the callable holds what an error says that it lacks, and says whether it could, which
     `taught` keeps. What went wrong in the try that came furthest is kept in `trouble`; `learned` are the values
-    that errors asked for: the number of each, by the place of its parameter, its shape and dtype."""
+    that errors asked for: the number of each, by the place of its parameter, its shape and dtype, a list of tensors by
+    their shapes."""
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class Search:
         self.taught, self.differentiates = False, False
         self.trouble = Trouble()
         self.furthest = (-1, 0, 0)
-        self.learned: dict[tuple[int, tuple[int, ...], str], int] = {}
+        self.learned: dict[tuple[int, Shape, str], int] = {}
 
     def call(self, picked: Picked) -> Any:
         return self.arguments([values[each] for values, each in zip(self.choices, picked)])  # noqa: B905
@@ -99,7 +101,7 @@ class Search:
 
     def _learn_again(self, told: dict[str, Any]) -> None:
         for place, shape, dtype in told.get("learned", ()):
-            self._learn(place, tuple(shape), dtype)
+            self._learn(place, _as_shape(shape), dtype)
 
     def _on_real_ones(self, function: Callable[..., Any], first: list[Picked]) -> Iterator[Picked]:
         yield from (each for each in first if self.runs(function, each) is None)
@@ -202,6 +204,9 @@ class Search:
                         self._learn(place, tuple(value.shape), dtype),
                         *picked[place + 1 :],
                     )
+        for place, each in enumerate(picked):
+            for shapes, named in self._mended_list(self.choices[place][each], error):
+                yield (*picked[:place], self._learn(place, shapes, named), *picked[place + 1 :])
         for shape in dict.fromkeys(tuple(value.shape) for value in tensors.values()):
             alike = [place for place, value in tensors.items() if tuple(value.shape) == shape]
             for wanted in lessons.mended(shape, error):
@@ -235,20 +240,29 @@ class Search:
                 numbers[place] = self._learn(place, other, str(value.dtype).rpartition(".")[2])
         return tuple(numbers)
 
-    def _learn(self, place: int, shape: tuple[int, ...], dtype: str) -> int:
+    def _mended_list(self, value: Any, error: Trouble) -> Iterator[tuple[Shape, str]]:
+        """A list of tensors as an error asks for it, in shapes and their dtype: as many as are wanted, or one of them
+        of another shape."""
+        if not isinstance(value, (list, tuple)) or not value or not all(map(torch.is_tensor, value)):
+            return
+        shapes, dtype = [tuple(each.shape) for each in value], str(value[0].dtype).rpartition(".")[2]
+        if many := lessons.many_in(error, len(value)):
+            yield tuple(shapes[0] for _ in range(many)), dtype
+        if (wanted := lessons.dtype_in(error.text)) and wanted != dtype:
+            yield tuple(shapes), wanted
+        for at, shape in enumerate(shapes):
+            for other in lessons.mended(shape, error):
+                yield (*shapes[:at], other, *shapes[at + 1 :]), dtype
+
+    def _learn(self, place: int, shape: Shape, dtype: str) -> int:
         """The number of a parameter's value of this shape and dtype, which it has from now on."""
         key = (place, shape, dtype)
         if key not in self.learned:
-            generator = torch.Generator().manual_seed(0)
-            kind = getattr(torch, dtype)
-            floats = kind.is_floating_point or kind.is_complex
-            value = (
-                torch.randn(shape, generator=generator)
-                if floats
-                else torch.randint(0, 2, shape, generator=generator)
-            )
+            several = bool(shape) and isinstance(shape[0], tuple)
+            made = [_drawn(each, getattr(torch, dtype)) for each in (shape if several else [shape])]
+            as_tuple = any(isinstance(each, tuple) for each in self.choices[place])
             self.learned[key] = len(self.choices[place])
-            self.choices[place].append(value.to(kind))
+            self.choices[place].append((tuple(made) if as_tuple else made) if several else made[0])
         return self.learned[key]
 
     def runs(self, function: Callable[..., Any], picked: Picked, fakes: Any = None) -> BaseException | None:
@@ -273,6 +287,18 @@ class Search:
             return None
         self.taught = True
         return self.runs(function, picked, fakes)
+
+
+def _as_shape(told: Any) -> Shape:
+    """A shape, or shapes, that came as JSON."""
+    return tuple(_as_shape(each) if isinstance(each, list) else each for each in told)
+
+
+def _drawn(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(0)
+    if dtype.is_floating_point or dtype.is_complex:
+        return torch.randn(shape, generator=generator).to(dtype)
+    return torch.randint(0, 2, shape, generator=generator).to(dtype)
 
 
 def _limit_processor(seconds: float) -> None:
