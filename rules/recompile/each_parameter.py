@@ -102,9 +102,9 @@ class EachParameter(CompiledCall):
     severity = "note"
 
     def looked_at(self, node: cst.Call, op: Op) -> None:
-        if op.detail("compile isolate_recompiles") == "constant True":
-            return
         if self.calls_resized(node, op):
+            if op.detail("compile isolate_recompiles") == "constant True":
+                return
             what = f"{self.quote(node.func)} is a model of other sizes each time"
             self.report(
                 node.func,

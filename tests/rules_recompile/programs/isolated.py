@@ -1,5 +1,5 @@
 """What is compiled with `isolate_recompiles=True` counts its compilations by itself: models of other sizes that are
-compiled in turn, blocks with a number each, a table of sizes."""
+compiled in turn, blocks with a number each, a table of sizes. One compiled function that is given the models is one."""
 
 import torch
 from torch import nn
@@ -35,11 +35,23 @@ class Table:
         return self.sized[key](x)
 
 
+@torch.compile(isolate_recompiles=True)
+def swept(net, x):
+    return net(x).square().mean()
+
+
+def sweep(x):
+    for width in range(2, 22, 2):
+        net = Wide(width).eval()
+        swept(net, x)  # PTR224 in swept
+
+
 def run():
     x = torch.ones(2, 4)
     for width in range(2, 22, 2):
         net = torch.compile(Wide(width), isolate_recompiles=True)
         net(x)
+    sweep(x)
     blocks = nn.ModuleList([Block(i) for i in range(11)])
     for block in blocks:
         block.compile(isolate_recompiles=True)
