@@ -4,6 +4,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
+from pt2lint.rule.settings import COMPILES
 
 LIMITS = {
     "cache_size_limit": 8,
@@ -11,7 +12,6 @@ LIMITS = {
     "accumulated_cache_size_limit": 256,
     "accumulated_recompile_limit": 256,
 }
-WRAPS = ("call torch.compile", "call torch.compiler.compile", "call torch.nn.Module.compile")
 
 
 class RaisedLimit(Rule):
@@ -60,7 +60,7 @@ class RaisedLimit(Rule):
 
     code = "PTR208"
     name = "raised-limit"
-    ops = (*(f"set torch._dynamo.config.{limit}" for limit in LIMITS), *WRAPS)
+    ops = (*(f"set torch._dynamo.config.{limit}" for limit in LIMITS), *COMPILES)
     anywhere = True
     severity = "note"
 
@@ -82,6 +82,6 @@ class RaisedLimit(Rule):
 
 def _limit(op: Op) -> tuple[str, str]:
     """Which limit is set, and to what: by a setting of Dynamo's or by an argument of torch.compile."""
-    if op.name in WRAPS:
+    if op.name in COMPILES:
         return "recompile_limit", op.arg("recompile_limit").removeprefix("constant ")
     return op.name.rsplit(".", 1)[-1], op.arg(0).removeprefix("constant ")

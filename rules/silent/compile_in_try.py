@@ -6,8 +6,7 @@ import libcst as cst
 
 from pt2lint.op import Op
 from pt2lint.rule import Rule
-
-NAMES = ("call torch.compile", "call torch.compiler.compile", "call torch.nn.Module.compile")
+from pt2lint.rule.settings import COMPILES
 
 
 class CompileInTry(Rule):
@@ -68,7 +67,7 @@ class CompileInTry(Rule):
 
     code = "PTS325"
     name = "compile-in-try"
-    ops = NAMES
+    ops = COMPILES
     anywhere = True
     instead = MappingProxyType(
         {"": "Call what it returns within the `try`, once, with inputs like those to come"}
