@@ -282,6 +282,8 @@ class Op(NamedTuple):
     `parts`: on some way what is compiled has operators on both sides.
     `open`: nothing says that what leads here is compiled: modules of a package.
     `whole`: all that leads here is compiled with `fullgraph=True`, which raises where the graph breaks.
+    `within` is what runs the code as a graph of its own, on all ways: Dynamo leaves all of that to Python where it
+    breaks, or raises (`insists`): "torch.utils.checkpoint.checkpoint", "torch.cond".
     `uses` lists what is done with the object that the call made: "step in region", "given to NAME".
     """
 
@@ -308,6 +310,8 @@ class Op(NamedTuple):
     parts: bool = True
     open: bool = False
     whole: bool = False
+    within: str = ""
+    insists: bool = False
     details: dict[str, str] = {}
 
     @property

@@ -74,6 +74,7 @@ ROLES = {
     "defines operators": "decorates a function that becomes an operator of torch, with a schema",
     "defines untraced operators": "the same, of a function that is not traced",
     "registers fakes": "tells of an operator what shapes it returns",
+    "insists on its graph": "what it runs raises where compiled code would break",
     "traces modules": "makes a graph of a module by other means than Dynamo",
     "adds a part": "a method that adds a module to another one, or puts it in the place of one",
     "backward hook": "adds a function that runs with a module's backward pass",

@@ -278,6 +278,30 @@ def cond(call: Call) -> Value:
     return value
 
 
+def repeated(call: Call) -> Value:
+    """while_loop(asks, does, values): both are given the values, and what the one returns is given to both again."""
+    args = call.args
+    values = args[2].elts if len(args) > 2 and isinstance(args[2], Seq) and args[2].elts is not None else None
+    if values is None:
+        return UNKNOWN
+    call.trace(args[0], values)
+    return call.trace(args[1], values)
+
+
+def scanned(call: Call) -> Value:
+    """scan(f, start, xs) and associative_scan(f, xs, dim): f is given what there is so far, and the next of them."""
+    if len(call.args) < 2:
+        return UNKNOWN
+    start, each = call.args[1], call.args[1 if call.name.endswith("associative_scan") else 2 :][:1]
+    call.trace(call.args[0], [start, *each])
+    return UNKNOWN
+
+
+def each(call: Call) -> Value:
+    """map(f, xs, *more)"""
+    return call.trace(call.args[0], call.args[1:]) if call.args else UNKNOWN
+
+
 def from_numpy(call: Call) -> Value:
     t = tensor_of(call.args[0]) if call.args else None
     return Tensor(t.dtype if t else None, call.origin("`torch.from_numpy` returns a tensor"))
@@ -304,6 +328,10 @@ def mapped(call: Call) -> Value:
     return Partial(call.args[0], [], {}) if call.args else UNKNOWN
 
 
+HIGHER = "torch._higher_order_ops."
+# They raise where what they run breaks: the first two on 2.6, 2.9, 2.13 and 2.15, the others from 2.9 on
+# (tests/static/test_own_graphs.py).
+INSISTING = ("cond", "while_loop", "scan", "associative_scan", "map", "map.map")
 MODES = ("torch.no_grad", "torch.enable_grad", "torch.set_grad_enabled", "torch.inference_mode")
 # Context managers that decorate functions too, and that Dynamo does not enter then (measured on 2.13).
 DECORATING = (
@@ -381,6 +409,11 @@ LIBRARY = Library(
         "wants a gradient": ("torch.Tensor.requires_grad",),
         # Measured on 2.6, 2.9, 2.13 and 2.15, as are `largest` of topk and `keepdim` of sum.
         "refuses symbolic flags": (f"{F}scaled_dot_product_attention",),
+        "insists on its graph": (
+            "torch.cond",
+            "torch.while_loop",
+            *(f"{HIGHER}{name}" for name in INSISTING),
+        ),
         "group of processes": ("torch.distributed.ProcessGroup",),
         "asks for processes": (
             "torch.distributed.is_initialized",
@@ -509,7 +542,11 @@ LIBRARY = Library(
         "torch.func.vmap": mapped,
         "torch.vmap": mapped,
         "torch.cond": cond,
-        "torch._higher_order_ops.cond": cond,
+        f"{HIGHER}cond": cond,
+        **dict.fromkeys(("torch.while_loop", f"{HIGHER}while_loop"), repeated),
+        **dict.fromkeys((f"{HIGHER}scan", f"{HIGHER}associative_scan"), scanned),
+        f"{HIGHER}map": each,
+        f"{HIGHER}map.map": each,
         "torch.from_numpy": from_numpy,
         "torch.full": filled,
         "torch.is_tensor": is_tensor,

@@ -405,6 +405,7 @@ class GraphBreak(Rule):
         name = variant or op.name
         if not breaks_on(name, target):
             return
+        runner = f"`{op.within.rpartition('.')[2]}`"
         captured = op.whole and not breaks_on(name, target, whole=True)
         message = message.replace("{code}", self.quote(node))
         if op.why:
@@ -414,6 +415,8 @@ class GraphBreak(Rule):
             op = op._replace(rare=op.rare or CAPTURED)
         elif op.whole:
             message += "; `fullgraph=True` makes this an error when it is compiled"
+        elif op.insists:
+            message += f"; inside of what {runner} runs, which raises when it is compiled"
         elif op.inside:
             where = "a loop" if op.inside == "loop" else f"a `{op.inside}`"
             part = "whole" if op.inside == "loop" else "rest of the"
@@ -424,10 +427,17 @@ class GraphBreak(Rule):
                 "the rest of which Dynamo then gives up" if rest else "which Dynamo then gives up as a whole"
             )
             message += f"; called {op.caller}, {gives}"
+        if op.within and not (op.whole or op.insists):
+            parted = op.inside or op.caller
+            message += (
+                f", and all of what {runner} runs"
+                if parted
+                else f"; Dynamo then leaves all of what {runner} runs to Python"
+            )
         severity: Severity | None = None
         if captured:
             severity = "note"
-        elif (op.whole or op.inside or op.caller or op.layers) and self.severity != "note":
+        elif (op.whole or op.within or op.inside or op.caller or op.layers) and self.severity != "note":
             severity = "error"  # what is meant stays meant
         # The function that does it elsewhere may do more than that: what to do at its call nobody can tell.
         fixes = () if "elsewhere" in op.details else self.fixes(node)
@@ -446,8 +456,8 @@ class GraphBreak(Rule):
         return OPTIONAL if op.optional and not self.step else ""
 
     def price(self, op: Op) -> Price | None:
-        gives_up = "function" if op.inside else "caller" if op.caller else ""
-        left = op.flow[-1].message if op.inside and op.flow else op.caller
+        gives_up = "function" if op.inside or op.within else "caller" if op.caller else ""
+        left = op.flow[-1].message if (op.inside or op.within) and op.flow else op.caller
         return Price(
             gives_up, op.layers, op.before, op.after, max(op.roots, 1), self.waits, op.why, _named(left)
         )

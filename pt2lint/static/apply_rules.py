@@ -127,8 +127,8 @@ def _broken(code: FunctionCode, wanted: Iterable[tuple[type[Rule], Op]], listeni
 
 def _left(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator[Place]:
     """The function, by path and first line, that a break has Dynamo leave to Python, if it stands in a loop, a `try` or
-    a `with`, or is called from there: what it calls is compiled by itself."""
-    if op.inside and op.sure and not op.rare:
+    a `with`, or is called from there: what it calls is compiled by itself. In a checkpoint nothing is."""
+    if (op.inside or op.within) and op.sure and not op.rare:
         yield path, lines[0]
     elif op.caller and op.sure and not op.rare:
         yield from _caller(op, notes)
@@ -138,7 +138,7 @@ def _cut(op: Op, path: str, lines: Unit, notes: Mapping[str, Notes]) -> Iterator
     """The function in which a break stands, with its line if it cuts the function in two, and those on the way."""
     once = op.rare == RARE[ONCE]  # it does at the first call
     if op.sure and (once or not op.rare):
-        yield (path, lines[0]), sys.maxsize if op.inside else op.line
+        yield (path, lines[0]), sys.maxsize if op.inside or op.within else op.line
         for step in () if once else op.flow[1:]:
             for place in _around(step, notes):
                 yield place, sys.maxsize

@@ -16,6 +16,7 @@ from pt2lint.op import Op
 from pt2lint.static.interpreter.context import Context
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.guards import (
+    INSISTS,
     INSPECTS,
     OPEN,
     PARTS,
@@ -23,6 +24,7 @@ from pt2lint.static.interpreter.guards import (
     TESTED,
     Guard,
     Path,
+    in_own_graph,
     is_open,
     is_optional,
     is_whole,
@@ -462,12 +464,15 @@ class Interpreter:
             if guards is None:
                 return None
             if guards:
+                own = in_own_graph(guards)
                 op = op._replace(
                     when=told(guards),
                     rare=rare(guards),
                     open=is_open(guards),
                     optional=is_optional(guards),
                     whole=is_whole(guards),
+                    within=own.text if own is not None else "",
+                    insists=own is not None and own.sort == INSISTS,
                 )
             contexts = self.at.notebook.contexts(path, unit, key)
             way = self.at.notebook.way(path, unit, key, held)

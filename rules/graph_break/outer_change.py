@@ -162,7 +162,7 @@ class OuterChange(GraphBreak):
             says += ": it raises"
         else:
             says += f": Dynamo leaves all of {op.detail('runs').replace(' | ', ' or ')} to Python"
-        self.breaks(node, op, says)
+        self.breaks(node, op._replace(within="", insists=False), says)  # it has said that
 
     def price(self, op: Op) -> Price | None:
         """All that the function changes there has one cause."""

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from pt2lint.static.interpreter.frame import Env, Frame, is_assumed, title
 from pt2lint.static.interpreter.guard_syntax import MAX_PASSED, fails
-from pt2lint.static.interpreter.guards import BY_HAND, GRADLESS, MODE, ONCE, RAISES, SELDOM, Guard, Path
+from pt2lint.static.interpreter.guards import (
+    BY_HAND,
+    GRADLESS,
+    INSISTS,
+    MODE,
+    ONCE,
+    RAISES,
+    SELDOM,
+    WITHIN,
+    Guard,
+    Path,
+)
 from pt2lint.static.interpreter.passed import Passed
 from pt2lint.static.interpreter.syntax import dotted
 from pt2lint.static.interpreter.usage import Usage
@@ -273,6 +284,9 @@ class Functions:
         """What is said of all that a function does, called by the frame in compiled code."""
         definition, me = func.node, func.bound
         said: Path = ()
+        if frame.hands_to:
+            insists = self.at.models.plays(frame.hands_to, "insists on its graph")
+            said += (Guard(frame.hands_to, INSISTS if insists else WITHIN),)
         if isinstance(me, Instance) and me is not frame.me and not frame.entry:
             # What is compiled for sure runs with the code that calls it.
             if me.cls is not None and self.at.classes.is_seldom_compiled(me.cls) and is_assumed(frame):

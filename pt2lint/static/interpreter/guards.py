@@ -63,7 +63,9 @@ EQUATED = re.compile(r"([\w.]+) (==|!=) (?:'[^']*'|\"[^\"]*\"|[\d.]+)")
     BY_ROW,
     WHOLE,
     OFF_GPU,
-) = range(48)
+    WITHIN,
+    INSISTS,
+) = range(50)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -89,6 +91,8 @@ RARE = {
     MARKS: "in a forward that marks sizes as dynamic, which compiled code must not: its parts are what is compiled",
     TESTED: "in a module that a file of tests defines",
 }
+# In a graph of its own, of what runs the code, whose name is the text: it is left to Python where it breaks, or raises.
+OWN_GRAPH = frozenset((WITHIN, INSISTS))
 # Of a module that runs as Python, whose parts are compiled.
 OF_PARTS = frozenset((PARTS, MARKS))
 # Of a loss, what is computed without gradients: each alone says nothing.
@@ -199,6 +203,11 @@ def is_whole(guards: Path) -> bool:
     return any(guard.sort == WHOLE for guard in guards)
 
 
+def in_own_graph(guards: Path) -> Guard | None:
+    """What runs all that leads there as a graph of its own."""
+    return next((guard for guard in guards if guard.sort in OWN_GRAPH), None)
+
+
 def is_optional(guards: Path) -> bool:
     """Whether an option has to be chosen, one of several texts, or an argument given, or given as another type; what a
     flag of which nothing is known is by default cannot be told."""
@@ -223,7 +232,7 @@ def _compared(text: str) -> tuple[str, str]:
 def told(guards: Path) -> tuple[str, ...]:
     """At most MAX_TOLD conditions to tell: those that matter most, in the order in which they are tested. What has to
     be one text is no other: `kind != "sum"` says nothing beside `kind == "mean"`."""
-    texts = list(dict.fromkeys(g.text for g in guards if g.text))
+    texts = list(dict.fromkeys(g.text for g in guards if g.text and g.sort not in OWN_GRAPH))
     chosen = {place for place, sign in map(_compared, texts) if sign == "=="}
     texts = [text for text in texts if (said := _compared(text))[1] != "!=" or said[0] not in chosen]
     rank = {g.text: g.sort for g in reversed(guards)}
