@@ -23,6 +23,17 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "a class that TorchScript was told of is still the class": """
+@torch.jit.script
+class Rows:
+    def __init__(self, rows):
+        self.rows = rows
+
+@torch.compile
+def f(x: torch.Tensor):
+    found = Rows(x * 2)
+    return found.rows * found.rows.sum().item()  # PTB103
+""",
     "what is read of all that a dictionary holds": """
 @torch.compile
 def logged(x: torch.Tensor, loss: torch.Tensor):

@@ -145,11 +145,12 @@ class Objects:
         return instance
 
     def _decorators(self, cls: ClassInfo) -> list[str]:
-        """The names of what decorates a class from outside the project."""
+        """The names of what decorates a class from outside the project. `torch.jit.script` gives a class back as it was."""
         home = Frame(cls.module, unit_of(cls.node), cls.name)
         heads = [d.func if isinstance(d, ast.Call) else d for d in cls.node.decorator_list]
         values = [self.at.expressions.quietly(head, cls.env or {}, home) for head in heads]
-        return [value.name for value in values if isinstance(value, Ext)]
+        names = [value.name for value in values if isinstance(value, Ext)]
+        return [name for name in names if not self.at.models.plays(name, "traces modules")]
 
     def annotated(self, cls: ClassInfo) -> list[str]:
         """The names that the class and its bases annotate, in the order in which a dataclass takes them."""
