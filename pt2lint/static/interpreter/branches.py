@@ -50,6 +50,25 @@ if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
 
 
+def _at_first(test: ast.expr, met: bool, body: list[ast.stmt], frame: Frame) -> bool:
+    """Whether the branch tells something the first few times alone, by a counter that the statements before it raise:
+    `told[text] += 1`, then `if told[text] <= n: log(text)`."""
+    if not met or not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        return False
+    if not isinstance(test.left, (ast.Subscript, ast.Attribute)) or not all(
+        isinstance(each, ast.Expr) for each in body
+    ):
+        return False
+    counted = ast.unparse(test.left)
+    return any(
+        isinstance(each, ast.AugAssign)
+        and isinstance(each.op, ast.Add)
+        and each.lineno < test.lineno
+        and ast.unparse(each.target) == counted
+        for each in frame.block
+    )
+
+
 class Branches:
     """Judges by the statements, and by what they call."""
 
@@ -83,7 +102,7 @@ class Branches:
             elif (
                 (not _is_there(test, met) and self._runs_once(test, body, frame))
                 or self._readies(test, guards, frame)
-                or (not known and self._is_first_run(test, met, env, frame))
+                or (not known and (self._is_first_run(test, met, env, frame) or _at_first(test, met, body, frame)))
             ):
                 guards += (Guard("", ONCE),)
                 for hear in self.at.events.settled:
