@@ -154,6 +154,7 @@ ROLES = {
     "works with processes": "sends something to other processes, or asks which of them this is",
     "detaches": "gives a tensor without what it was computed from",
     "measures": "computes a metric, of what a model said",
+    "runs models": "runs models in a runtime of its own, in torch's place",
     "register": "holds operators, once they are loaded",
     "loads code": "loads a module or a library of operators, which happens once",
     "mode": "tells how a module, or torch, is run: for training, in mixed precision; all meet either",

@@ -9,7 +9,8 @@ from pt2lint.libraries.model import Library
 from pt2lint.static.values import FLOAT, UNKNOWN, Tensor, Value
 
 RULES = "torch/_dynamo/trace_rules.py"
-SKIPPED = "networkx onnx onnxruntime pandas tabulate tensorflow tensorrt tree tvm xarray"
+SKIPPED = "networkx onnx pandas tabulate tensorflow tree xarray"
+RUNTIMES = "onnxruntime tensorrt tvm"
 # Tried one by one: of the functions of SciPy that programs use most, these alone are traced.
 TRACED = ("scipy.linalg.hadamard", "scipy.special.softmax")
 # Distributions that are made with their parameters (`truncnorm(a, b)`), and what objects of these give.
@@ -69,6 +70,10 @@ SOLVES = "Dynamo enters the solver, and cannot trace it"
 
 LIBRARIES = (
     *(Library(name, types=_objects(name), untraced=True, measured=RULES) for name in SKIPPED.split()),
+    *(
+        Library(name, roles={"runs models": (f"{name}.*",)}, untraced=True, measured=RULES)
+        for name in RUNTIMES.split()
+    ),
     Library("sklearn", roles={"measures": ("sklearn.metrics.*",)}, untraced=True, measured=RULES),
     Library(
         "pywt", untraced=True, measured="PyWavelets 1.9, four functions on torch 2.6, 2.9, 2.13 and 2.15"

@@ -1407,10 +1407,16 @@ class M(nn.Module):
         ),
         ("y = x if self.parts is None else x * x.sum().item()", "PTB103", ""),
         ("y = torch.sparse.mm(x.to_sparse(), x)", "PTB170", ASIDE),
+        (
+            "y = x * float(self.session.run(None, {})[0])",
+            "PTB185",
+            "where another runtime runs the model, which leaves nothing to compile",
+        ),
     ],
 )
 def test_what_a_forward_does_beside_the_model(tmp_path: Path, line: str, only: str, note: str) -> None:
     code = f"""
+import onnxruntime
 from sklearn.cluster import KMeans
 from sklearn.metrics import auc
 from torch.utils.data import DataLoader
@@ -1425,6 +1431,7 @@ class M(nn.Module):
         self.parts = None
         if parted:
             self.parts = data.parts()
+        self.session = onnxruntime.InferenceSession("model.onnx")
 
     def forward(self, x: torch.Tensor):
         {line}

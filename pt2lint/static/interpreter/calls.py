@@ -10,7 +10,7 @@ from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import FOREIGN, Entry, Sizes, breaking
 from pt2lint.static.interpreter.frame import Env, Frame, entry, may_be_python
 from pt2lint.static.interpreter.functions import MAX_DEPTH
-from pt2lint.static.interpreter.guards import FETCHES, LOADS, MEASURES, WRITES, Guard
+from pt2lint.static.interpreter.guards import ELSEWHERE, FETCHES, LOADS, MEASURES, WRITES, Guard
 from pt2lint.static.interpreter.roots import Roots
 from pt2lint.static.interpreter.syntax import parameters_of
 from pt2lint.static.interpreter.types import leaves_in
@@ -431,6 +431,7 @@ class Calls:
             sorts = self.at.types.sorts(call.args, call.kwargs, call.receiver)
             before = frame.guards
             frame.guards += (Guard("", MEASURES),) if "measures" in entry.roles else ()
+            frame.guards += (Guard("", ELSEWHERE),) if "runs models" in entry.roles else ()
             words = {"name": entry.library.name}
             self.at.notebook.note(call.node, "call untraced", frame, args=sorts, details=words)
             frame.guards = before

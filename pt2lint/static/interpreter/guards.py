@@ -38,6 +38,7 @@ EQUATED = re.compile(r"([\w.]+) (==|!=) (?:'[^']*'|\"[^\"]*\"|[\d.]+)")
     HOOKED,
     UNCALLED,
     MEASURES,
+    ELSEWHERE,
     LOADS,
     MISSING,
     LEAVES,
@@ -65,7 +66,7 @@ EQUATED = re.compile(r"([\w.]+) (==|!=) (?:'[^']*'|\"[^\"]*\"|[\d.]+)")
     OFF_GPU,
     WITHIN,
     INSISTS,
-) = range(50)
+) = range(51)
 RARE = {
     OFF: "off by default",
     ARRAYS: "where it is given a NumPy array",
@@ -84,6 +85,7 @@ RARE = {
     HOOKED: "in a hook, which runs with the module that it is added to",
     UNCALLED: finding.UNCALLED,
     MEASURES: "where a metric of another library is computed",
+    ELSEWHERE: "where another runtime runs the model, which leaves nothing to compile",
     LOADS: "in a module that loads data itself",
     MISSING: "where that library is not installed",
     OFF_GPU: "where nothing runs on a GPU",
