@@ -40,6 +40,7 @@ NESTED = "in loops within loops over data, and nothing here compiles the module"
 BY_ROW = "in a loop that reads values row by row, and nothing here compiles the module"
 # The note of a backward call that ends what is compiled, whoever compiles it.
 LAST = "the last thing that is computed there, which parts no graph"
+RECORDED = "where what a step tells is put into a record in the end, and nothing here compiles the module"
 UNCOMPILED = "a cache for code that is not compiled, as nothing here compiles the module"
 COPY = (
     "generated: the same is told at "  # how that begins of a copy, before the place of what it is a copy of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pt2lint.finding import ASIDE, BY_ROW, ITERATES, LAST, NESTED, UNDER, Finding
+from pt2lint.finding import ASIDE, BY_ROW, ITERATES, LAST, NESTED, RECORDED, UNDER, Finding
 from pt2lint.op import DREW
 from pt2lint.project import read_back
 from pt2lint.project.one_cause import (
@@ -31,7 +31,14 @@ SILENT = "PTS"  # how the codes of what compiled code does in another way begin
 MODELLED = "PTB187"  # what a library's model says
 ITERATOR = "PTS326"  # a compiled function is given an iterator
 MANY = 3  # places in a function that values steer
-STAY = (ITERATES, ASIDE, NESTED, BY_ROW, LAST)  # the notes of what breaks at every call, and is left as it is
+STAY = (
+    ITERATES,
+    ASIDE,
+    NESTED,
+    BY_ROW,
+    RECORDED,
+    LAST,
+)  # the notes of what breaks at every call, and is left as it is
 
 
 def gathered(findings: Sequence[Finding], place: Callable[[int], Where | None]) -> list[Finding]:

@@ -29,6 +29,7 @@ from pt2lint.finding import (
     EDGE,
     NESTED,
     OPTIONAL,
+    RECORDED,
     Applicability,
     Confidence,
     Edit,
@@ -41,6 +42,7 @@ from pt2lint.finding import (
 )
 from pt2lint.op import ARRAY, DREW, Op, Range
 from pt2lint.rule import tree
+from pt2lint.rule.records import ends_in_records
 from pt2lint.rule.rows import counts_turns, is_nested, is_row_by_row, reads_row
 from pt2lint.rule.written import Shelf, Written
 from pt2lint.said import place_in
@@ -453,6 +455,8 @@ class GraphBreak(Rule):
         if not repaired and self.waits:
             if reads_row(self.function, node, op) or counts_turns(self.function, node, op):
                 return BY_ROW
+        if self.waits and len(op.flow) == 1 and ends_in_records(self.function, node):
+            return RECORDED
         return OPTIONAL if op.optional and not self.step else ""
 
     def price(self, op: Op) -> Price | None:

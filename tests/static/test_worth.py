@@ -3335,6 +3335,48 @@ class M(nn.Module):
     assert notes(tmp_path, code) == ["`self.remap is not None` is off by default"]
 
 
+RECORDED = "where what a step tells is put into a record in the end, and nothing here compiles the module"
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        ("logs['loss'].append(loss.item())\n        return loss", RECORDED),
+        (
+            "kept = loss.item()\n        logs['loss'] = kept\n        if names:\n            pass\n"
+            "        return loss, logs",
+            RECORDED,
+        ),
+        (
+            "if not self.training:\n            logs['loss'].append(loss.item())\n            if names:\n"
+            "                logs[names].append((loss * 2).sum().item())\n            return torch.tensor(0)",
+            RECORDED,
+        ),
+        ("logs['loss'].append(loss.item())\n        return loss * 2", ""),
+        ("logs['loss'] = loss.item()\n        loss = self.layer(loss)\n        return loss", ""),
+        ("rows[0] = loss.item()\n        return loss", ""),  # of a tensor, it may be
+        ("own = []\n        own.append(loss.item())\n        return loss, own", ""),
+    ],
+)
+def test_records_that_are_filled_in_the_end(tmp_path: Path, body: str, note: str) -> None:
+    more = "logs['mean'].append((x * 2).mean().item())"
+    body = body.replace("\n        return", f"\n        {more}\n        return")
+    code = f"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor, names, logs, rows):
+        loss = self.layer(x)
+        if names:
+            loss = loss + 1
+        {body}
+"""
+    assert set(notes(tmp_path, code)) - {EDGE} == {note}
+    assert set(notes(tmp_path, f"{code}\nfast = torch.compile(M())\n")) == {""}
+
+
 BY_ROWS = """
 def summary(scores, mask):
     return scores.max().item() if mask.sum() > 2 else 0

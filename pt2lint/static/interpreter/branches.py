@@ -102,7 +102,10 @@ class Branches:
             elif (
                 (not _is_there(test, met) and self._runs_once(test, body, frame))
                 or self._readies(test, guards, frame)
-                or (not known and (self._is_first_run(test, met, env, frame) or _at_first(test, met, body, frame)))
+                or (
+                    not known
+                    and (self._is_first_run(test, met, env, frame) or _at_first(test, met, body, frame))
+                )
             ):
                 guards += (Guard("", ONCE),)
                 for hear in self.at.events.settled:

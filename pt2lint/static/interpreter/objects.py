@@ -145,7 +145,8 @@ class Objects:
         return instance
 
     def _decorators(self, cls: ClassInfo) -> list[str]:
-        """The names of what decorates a class from outside the project. `torch.jit.script` gives a class back as it was."""
+        """The names of what decorates a class from outside the project; `torch.jit.script` gives back the class that it
+        is given."""
         home = Frame(cls.module, unit_of(cls.node), cls.name)
         heads = [d.func if isinstance(d, ast.Call) else d for d in cls.node.decorator_list]
         values = [self.at.expressions.quietly(head, cls.env or {}, home) for head in heads]
