@@ -250,6 +250,10 @@ ITERATORS = (
 # So many ways of compiling a function Dynamo keeps; from then on it runs the function uncompiled.
 RECOMPILE_LIMIT = 8
 SPREAD_OUT = "Dynamo does not trace how it calls the module inside it"  # why DistributedDataParallel does
+# Why a transform of torchvision does.
+ASKS_DEVIATION = (
+    "it tests whether a standard deviation is zero; the one of torchvision.transforms.v2 stays in the graph"
+)
 RENAMED = "it warns that it has another name now"  # why a method of optimizers does that programs have copied
 # Why SyncBatchNorm does: measured between two GPUs, on torch 2.11 (GB0208); torch 2.6 to 2.15 ask the same.
 SYNCED = "where several processes train, it asks whether a CUDA graph is being recorded"

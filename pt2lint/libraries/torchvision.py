@@ -5,7 +5,7 @@ from __future__ import annotations
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.made_of_modules import of_module
 from pt2lint.libraries.model import Library, made_or_unknown
-from pt2lint.op import DRAWN
+from pt2lint.op import ASKS_DEVIATION, DRAWN
 from pt2lint.static.values import Value
 
 NETWORK = "torchvision.models.VisionTransformer"  # stands for all that give one tensor
@@ -19,9 +19,6 @@ BY_MASK = "it writes through a mask"
 DRAWING = (
     "RandomCrop RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomResizedCrop RandomRotation RandomAffine "
     "RandomErasing RandomGrayscale GaussianBlur"
-)
-NORMALIZE = (
-    "it tests whether a standard deviation is zero; the one of torchvision.transforms.v2 stays in the graph"
 )
 STAYING = "Normalize Resize CenterCrop Grayscale Pad ConvertImageDtype FiveCrop TenCrop LinearTransformation"
 NO_FAKE = "what it returns, Dynamo cannot tell: it is an operator without a fake, and the call fails"
@@ -40,8 +37,8 @@ BREAKS = {
     "torchvision.ops.generalized_box_iou_loss": BY_MASK,
     "torchvision.ops.distance_box_iou_loss": BY_MASK,
     "torchvision.ops.complete_box_iou_loss": BY_MASK,
-    "torchvision.transforms.functional.normalize": NORMALIZE,
-    "torchvision.transforms.Normalize.forward": NORMALIZE,
+    "torchvision.transforms.functional.normalize": ASKS_DEVIATION,
+    "torchvision.transforms.Normalize.forward": ASKS_DEVIATION,
     **{f"{where}.{name}.forward": READS_DRAWN for where in TRANSFORMS for name in DRAWING.split()},
 }
 GIVES_TENSOR = (

@@ -6,11 +6,12 @@ from types import MappingProxyType
 import libcst as cst
 
 from pt2lint.finding import Fix
-from pt2lint.op import DRAWN, NO_METHODS, NO_VERSION, RENAMED, SPREAD_OUT, SYNCED, Op
+from pt2lint.op import ASKS_DEVIATION, DRAWN, NO_METHODS, NO_VERSION, RENAMED, SPREAD_OUT, SYNCED, Op
 from pt2lint.rule import GraphBreak, calls
 
 SORTS = "before torch 2.10 it sorts gradients by device and dtype, which Dynamo does not trace"
 ADVISED = {
+    ASKS_DEVIATION: "Take the same of `torchvision.transforms.v2` (`v2.functional.normalize`, `v2.Normalize`)",
     SPREAD_OUT: "Compile the module before it is wrapped, and call the wrapper outside the compiled code",
     RENAMED: "Call `_accelerator_graph_capture_health_check`, as it is named now, which compiled code leaves out",
 }

@@ -20,6 +20,43 @@ class Net(torch.nn.Module):
     def forward(self, x: torch.Tensor, lengths: torch.Tensor):
 """
 CASES = {
+    "a branch that only raises, with what the message says": (
+        [
+            "y = self.layer(x)",
+            "if (y == 0).any():",
+            "    bad = torch.where(y == 0)[0].tolist()",
+            '    raise RuntimeError(f"zeros: {bad}")',
+            "return y",
+        ],
+        "Check it before the compiled code runs; or where it is compiled with `torch._assert_async`, which stays in "
+        "the graph: `torch._assert_async(~(y == 0).any())`",
+    ),
+    "a number that is only computed with": (
+        [
+            "total, count, n = 0.0, 0, (x > 0).sum().item()",
+            "for i in range(3):",
+            "    total += n * self.layer(x * i).mean()",
+            "    count += n",
+            "    n = (x > i).sum().item()",
+            "return total / count",
+        ],
+        "Keep it a tensor all through: `n` is only computed with, which a tensor is as well",
+    ),
+    "a number that is computed with and bounds a loop": (
+        ["n = self.layer(x).sum().item()", "for i in range(int(n)):", "    x = x + n", "return x"],
+        "",
+    ),
+    "a number that is drawn": (
+        ["n = torch.randint(2, 5, (1,)).item()", "for i in range(n):", "    x = self.layer(x)", "return x"],
+        "Draw it before the compiled code runs",
+    ),
+    "a bound of what Python lists": (
+        [
+            "longest, y = torch.tensor(rows(x)).to(x.device), self.layer(x)",
+            "return y[: longest.max().item()]",
+        ],
+        "Compute it of the numbers themselves, without a tensor",
+    ),
     "a number of an argument": (
         ["longest = lengths.max().item()", "return self.layer(x)[:longest]"],
         "Pass it in: compute `lengths.max().item()` before the compiled code runs, where `lengths` comes from,",
@@ -671,7 +708,10 @@ def test_a_message_is_left_that_no_guard_keeps_in_a_graph(
             "m = self.upper.to(x.device)\n        x = x[:, m]",
             "Keep the positions too: buffers of what `self.upper.",
         ),
+        ("x = x[:, self.off.to(x.device)]", "Keep the positions too: buffers of what `self.off.nonzero("),
+        ("x = x[:, self.chosen]", ""),  # which another method sets as well
         ("x = x[:, self.lengths > 2]", ""),
+        ("if self.loose: x = x + 1", "Leave it a number of Python where it is made"),
         (
             "n = torch.tensor([x.shape[0], 2])\n        x = x.split([n[0]])[0]",
             "Leave them numbers of Python,",
@@ -692,12 +732,27 @@ class Net(torch.nn.Module):
         super().__init__()
         self.layer = torch.nn.Linear(4, 4)
         self.lengths = torch.arange(4)
+        self.off = ~torch.eye(4, 4).bool()
+        self.chosen = torch.ones(4).bool()
+        self.loose = False
         self.register_buffer("upper", torch.triu(torch.ones(4, 4, dtype=torch.bool)))
+
+    def choose(self, n: int):
+        self.chosen = torch.arange(4) < n
 
     def forward(self, x: torch.Tensor):
         x = self.layer(x)
         {line}
         return x.sum() + self.layer.weight
+
+class Loosened(torch.nn.Module):
+    def __init__(self, net: Net):
+        super().__init__()
+        net.loose = torch.tensor(True)
+        self.net = net
+
+    def forward(self, x: torch.Tensor):
+        return self.net(x)
 """
     (tmp_path / "m.py").write_text(code)
     fixes = [fix.description for f in lint([str(tmp_path / "m.py")], Settings()).findings for fix in f.fixes]

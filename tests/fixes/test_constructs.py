@@ -166,6 +166,20 @@ def test_what_numpy_makes_of_a_list_that_an_object_is_made_with(tmp_path):
     assert "plain numbers: `rates`." in told[0].fixes[0].description
 
 
+def test_a_number_of_numpy_that_is_made_there_has_one_repair(tmp_path):
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import numpy as np\nimport torch\n\n\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self, parts: int):\n        super().__init__()\n        self.parts = parts\n\n"
+        "    def forward(self, x: torch.Tensor):\n        x = x + 1\n"
+        "        return (x * 2)[: int(np.ceil(self.parts))] + 1\n"
+    )
+    (told,) = check([str(path)], Configs()).findings
+    assert [fix.description[:29] for fix in told.fixes if fix.edits and not fix.is_workaround] == [
+        "Compute the number with `math"
+    ]
+
+
 def made_elsewhere(tmp_path, text):
     path = tmp_path / "m.py"
     path.write_text(ELSEWHERE.format(text))

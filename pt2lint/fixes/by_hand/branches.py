@@ -16,6 +16,12 @@ from pt2lint.fixes.text import cut, sign_of, source
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import is_name, walk
 
+# What tells where a tensor that is a size, a bound or a flag came from, if that was a number, or a list of them.
+MADE_OF_NUMBERS = frozenset(
+    f"`torch.{name}` returns a tensor" for name in ("tensor", "as_tensor", "IntTensor", "LongTensor")
+)
+LEARNT = "`torch.nn.Parameter` returns a tensor"  # the same of what an optimizer changes
+
 
 def in_assertion(function: FunctionCode, node: cst.CSTNode | None) -> bool:
     while node is not None and not isinstance(node, cst.BaseSmallStatement):
@@ -26,7 +32,15 @@ def in_assertion(function: FunctionCode, node: cst.CSTNode | None) -> bool:
 def decided_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What is decided by arguments alone can be decided before the call: `if x.max() > 1`."""
     before, tested = where_given(function, node), _tested(function, node)
-    if kept := _kept_answer(function, node):
+    origins = {op.why.partition(" (")[0] for op in function.ops_at(node)}
+    if LEARNT in origins:
+        before = ""  # the same at no two steps, and to be read at each
+    if origins & MADE_OF_NUMBERS and isinstance(node, cst.Name | cst.Attribute):
+        yield told(
+            "Leave it a number of Python where it is made, which is known while Dynamo traces: a tensor has to be read "
+            "at each call"
+        )
+    elif kept := _kept_answer(function, node):
         answer = _opposite(function, node)
         yield told(
             f"Keep the answer in a tensor, `{answer}`, and choose with that: `torch.where({kept}, a, b)`"
@@ -165,9 +179,10 @@ def _goes_back(tested: cst.If, node: cst.CSTNode) -> bool:
 
 
 def _only_raises(tested: cst.If) -> bool:
-    """Whether all that the test decides is whether an error is raised."""
-    raises = len(tested.body.body) == 1 and isinstance(small_of(tested.body.body[0]), cst.Raise)
-    return raises and tested.orelse is None
+    """Whether all that the test decides is whether an error is raised, with what is computed for its message."""
+    *before, last = (small_of(each) for each in tested.body.body)
+    made = (isinstance(each, cst.Assign) and isinstance(each.targets[0].target, cst.Name) for each in before)
+    return isinstance(last, cst.Raise) and all(made) and tested.orelse is None
 
 
 def _opposite(function: FunctionCode, node: cst.CSTNode) -> str:

@@ -31,6 +31,24 @@ def registered(function: FunctionCode, read: cst.CSTNode | None) -> str:
     return source(function, read) if kept else ""
 
 
+def set_once(function: FunctionCode, read: cst.CSTNode | None) -> str:
+    """The attribute, where `__init__` sets it to what torch makes and nothing else in the class around it does:
+    `self.off = ~torch.eye(n).bool()`."""
+    cls = class_around(function, function.range(read)[0]) if read is not None else None
+    if not isinstance(read, cst.Attribute) or not isinstance(read.value, cst.Name) or cls is None:
+        return ""
+    sets = [
+        (method, part)
+        for method in cls.body
+        if isinstance(method, ast.FunctionDef)
+        for part in ast.walk(method)
+        if isinstance(part, ast.Attribute)
+        and part.attr == read.attr.value
+        and not isinstance(part.ctx, ast.Load)
+    ]
+    return source(function, read) if len(sets) == 1 and sets[0][0].name == "__init__" else ""
+
+
 def set_before(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     """What an argument is told in the graph, it can be told before: `x.requires_grad_()`."""
     owner = node.func if isinstance(node, cst.Call) else node

@@ -10,9 +10,9 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
-from pt2lint.fixes.by_hand.branches import decided_before, in_assertion
+from pt2lint.fixes.by_hand.branches import MADE_OF_NUMBERS, decided_before, in_assertion
 from pt2lint.fixes.by_hand.given import STEPS, arguments_of, in_short, only_value, registered, where_given
-from pt2lint.fixes.file import file_of, kept_in
+from pt2lint.fixes.file import class_around, file_of, kept_in
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import guess
 from pt2lint.fixes.kinds import told as kind_told
@@ -23,13 +23,10 @@ from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name, walk
 
-# What tells where a tensor that is a size or a bound came from, if that was a number, or a list of them.
-MADE_OF_NUMBERS = frozenset(
-    f"`torch.{name}` returns a tensor" for name in ("tensor", "as_tensor", "IntTensor", "LongTensor")
-)
 _FROM_LISTS = frozenset(
     f"torch.{name}" for name in "tensor as_tensor Tensor BoolTensor FloatTensor IntTensor LongTensor".split()
 )
+_DRAWS = frozenset(f"torch.{name}" for name in ("rand", "randint", "randn", "randperm"))
 ALL_AT_ONCE = (
     "Compute for all positions at once: `torch.searchsorted(ends, torch.arange(n), right=True)`, with `ends` the "
     "`cumsum` of the lengths and `n` of a shape, says which of them each belongs to; `index_add_` sums by that, and "
@@ -72,6 +69,18 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
             f"Take the bound that is known, `{known}`: what asks for the longest row, as kernels of attention and "
             "padding do, takes a longer one as well"
         )
+    elif name := _only_computed_with(function, node):
+        yield told(f"Keep it a tensor all through: `{name}` is only computed with, which a tensor is as well")
+    elif _is_drawn(function, node) and not isinstance(_compared(function, node), cst.Comparison):
+        yield told(
+            "Draw it before the compiled code runs, and pass it in: what is drawn has to be known wherever it picks "
+            "something or says how often; another number compiles once more"
+        )
+    elif counted := _counts_calls(function, node):
+        yield told(
+            f"Count outside of the compiled code, as what trains does beside the optimizer's step: `{counted}` changes "
+            "at each call, and a number of Python that does is compiled again for each"
+        )
     elif before := where_given(function, node):
         yield told(f"Pass it in: {before}. That breaks no graph; another number compiles once more, for any")
     elif _ends_slices(function, node):
@@ -93,6 +102,69 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(f"Put the tensors in the list, and make one of them: `torch.stack({numbers})`")
     elif isinstance(compared := _compared(function, node), cst.Comparison):
         yield from decided_before(function, compared)
+
+
+def _is_drawn(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether it is read out of a random tensor that is made for it: `torch.randint(9, (1,)).item()`."""
+    here: cst.CSTNode | None = node
+    while isinstance(here, cst.Call):
+        if (qualified(function, here.func) or "") in _DRAWS:
+            return True
+        given = here.args[0].value if here.args and isinstance(here.func, cst.Name) else None
+        here = here.func.value if isinstance(here.func, cst.Attribute) else given or here.func
+    return False
+
+
+def _counts_calls(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The buffer in which the class around it counts calls: `n = self.steps.item()`, then `self.steps += 1`."""
+    read = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else None
+    buffer = registered(function, read)
+    cls = class_around(function, function.range(node)[0]) if buffer else None
+    raised = (
+        part.target
+        for part in (ast.walk(cls) if cls is not None else ())
+        if isinstance(part, ast.AugAssign) and isinstance(part.value, ast.Constant)
+    )
+    return buffer if any(ast.unparse(target) == buffer for target in raised) else ""
+
+
+def _only_computed_with(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The name that a number is given, which is used in sums, products and the like alone, and in names of which that
+    holds: `total += n * loss`, then `total / count`."""
+    assigned, owner = _name_of(function, node), enclosing_function(function, node)
+    if owner is None or not assigned or not isinstance(node, cst.Call):
+        return ""
+    wanted, done = [assigned], set[str]()
+    while wanted:
+        name = wanted.pop()
+        if name in done:
+            continue
+        done.add(name)
+        for use in uses(owner.body):
+            if use.name != name or use.binds:
+                continue
+            above = function.parent(use.node)
+            if isinstance(above, cst.AugAssign) and isinstance(above.target, cst.Name):
+                wanted.append(above.target.value)
+            elif not isinstance(above, cst.BinaryOperation):
+                return ""
+    return assigned
+
+
+def _name_of(function: FunctionCode, node: cst.CSTNode) -> str:
+    """The name that it is assigned to, by itself or as one of several (`a, n = 0, x.sum().item()`)."""
+    above = function.parent(node)
+    if isinstance(above, cst.Element):
+        several = function.parent(above)
+        made = function.parent(several) if isinstance(several, cst.Tuple) else None
+        target = made.targets[0].target if isinstance(made, cst.Assign) else None
+        if isinstance(several, cst.Tuple) and isinstance(target, cst.Tuple):
+            at = next(i for i, each in enumerate(several.elements) if each is above)
+            if len(target.elements) == len(several.elements):
+                own = target.elements[at].value
+                return own.value if isinstance(own, cst.Name) else ""
+    assigned = name_in(above)
+    return assigned.value if assigned is not None else ""
 
 
 def _only_asserted(function: FunctionCode, node: cst.CSTNode, steps: int = STEPS) -> bool:
@@ -166,18 +238,35 @@ def _of_numbers(function: FunctionCode, node: cst.CSTNode) -> bool:
     here: cst.CSTNode | None = node
     for _ in range(2 * STEPS):
         if isinstance(here, cst.Name):
-            here = only_value(function, here)
+            here = only_value(function, here) or _one_of_several(function, here)
         elif not isinstance(here, cst.Call):
             return False
         elif qualified(function, here.func) in ("torch.tensor", "torch.as_tensor"):
             given = here.args[0].value if here.args else None
             if isinstance(given, cst.Subscript):
                 given = given.value
-            lists = isinstance(given, cst.List | cst.ListComp)
+            # What a function of the project gives `torch.tensor` is no tensor, of which that would warn.
+            lists = isinstance(given, cst.List | cst.ListComp | cst.Call | cst.Name)
             return lists or (isinstance(given, cst.Attribute) and given.attr.value == "shape")
         else:
             here = here.func.value if isinstance(here.func, cst.Attribute) else None
     return False
+
+
+def _one_of_several(function: FunctionCode, name: cst.Name) -> cst.BaseExpression | None:
+    """What the one statement that binds a name assigns to it beside others: `a, n = x, torch.tensor(lengths)`."""
+    owner = enclosing_function(function, name)
+    bound = [use.node for use in uses(owner.body) if use.binds and use.name == name.value] if owner else []
+    element = function.parent(bound[0]) if len(bound) == 1 else None
+    target = function.parent(element) if isinstance(element, cst.Element) else None
+    if not isinstance(target, cst.Tuple):
+        return None
+    above = function.parent(target)
+    made = function.parent(above) if isinstance(above, cst.AssignTarget) else None
+    if not isinstance(made, cst.Assign) or not isinstance(made.value, cst.Tuple):
+        return None
+    sides = zip(target.elements, made.value.elements, strict=False)
+    return next((value.value for own, value in sides if own is element), None)
 
 
 def _ends_slices(function: FunctionCode, node: cst.CSTNode) -> bool:

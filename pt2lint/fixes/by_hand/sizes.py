@@ -8,7 +8,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
-from pt2lint.fixes.by_hand.given import in_short, only_value, registered
+from pt2lint.fixes.by_hand.given import in_short, only_value, registered, set_once
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.names import uses
@@ -121,7 +121,8 @@ def _is_cross_entropy(function: FunctionCode, call: cst.CSTNode | None) -> bool:
 
 
 def _kept_mask(function: FunctionCode, node: cst.Subscript) -> str:
-    """The buffer that is the one mask of an index, as it is or on another device: `x[:, self.mask.to(x.device)]`."""
+    """The buffer, or what `__init__` alone sets, that is the one mask of an index, as it is or on another device:
+    `x[:, self.mask.to(x.device)]`."""
     indices = [each.slice.value for each in node.slice if isinstance(each.slice, cst.Index)]
     if len(indices) != 1:
         return ""
@@ -130,4 +131,4 @@ def _kept_mask(function: FunctionCode, node: cst.Subscript) -> str:
         made = only_value(function, made) or made
     if isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute) and made.func.attr.value == "to":
         made = made.func.value
-    return registered(function, made)
+    return registered(function, made) or set_once(function, made)

@@ -45,7 +45,13 @@ def fixes(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) -
         return (*accepted(test_with_math(function, node)), *there)
     if not isinstance(node, cst.Call):
         return there
-    return (*accepted(with_math(function, node, kind or guess(function))), *there)
+    here = accepted(with_math(function, node, kind or guess(function)))
+    if here and any(
+        isinstance(part, cst.Call) and (qualified(function, part.func) or "").startswith("numpy.")
+        for part in walk(node)
+    ):
+        return here  # which is made there
+    return (*here, *there)
 
 
 @refusing
