@@ -75,6 +75,7 @@ ROLES = {
     "defines untraced operators": "the same, of a function that is not traced",
     "registers fakes": "tells of an operator what shapes it returns",
     "insists on its graph": "what it runs raises where compiled code would break",
+    "keeps changes": "what it runs as a graph of its own may change what was there before",
     "traces modules": "makes a graph of a module by other means than Dynamo",
     "adds a part": "a method that adds a module to another one, or puts it in the place of one",
     "backward hook": "adds a function that runs with a module's backward pass",

@@ -19,28 +19,60 @@ from pt2lint.static.values import (
 )
 
 VALUE = "torch.func.grad_and_value"
+MADE = " of a function"  # what such a function is called that was made of another one
+JACOBIANS = tuple(f"torch.func.{name}" for name in ("jacrev", "jacfwd", "hessian"))
+BESIDE = ("torch.func.vjp", "torch.func.jvp")
+MAPS = ("torch.func.vmap", "torch.vmap")
 
 
 def differentiated(call: Call) -> Value:
-    """`grad(f)`, and then `grad(f)(weights, x)`: Dynamo traces `f`."""
+    """`grad(f)(weights, x)`: Dynamo traces `f`."""
     if not call.args:
         return UNKNOWN
     function, given = call.args[0], call.args[1:]
-    if not given:
-        return Partial(Ext(call.name), [function], call.kwargs)
     if "argnums" in call.kwargs and not isinstance(call.kwargs["argnums"], Py):
         gradients: Value = UNKNOWN
     else:
         number = call.kwargs.get("argnums")
         at = number.const if isinstance(number, Py) else 0
         gradients = like(call, given[at]) if isinstance(at, int) and at < len(given) else UNKNOWN
-    result = call.apply(function, given)
+    result = call.trace(function, given)
     aux = call.kwargs.get("has_aux")
-    if call.name == VALUE:
+    if call.name.startswith(VALUE):
         return Seq([gradients, result], None, "tuple")
     if aux is None or truth(aux) is False:
         return gradients
     return Seq([gradients, second(result)], None, "tuple") if truth(aux) is True else UNKNOWN
+
+
+def made(call: Call) -> Value:
+    """`grad(f)`, `grad(f, 1)`, `vmap(f)`: a function that gives what is to be known of `f`."""
+    if not call.args:
+        return UNKNOWN
+    more = {"argnums": call.args[1]} if len(call.args) > 1 and not call.name.endswith("vmap") else {}
+    return Partial(Ext(call.name + MADE), call.args[:1], {**more, **call.kwargs})
+
+
+def derived(call: Call) -> Value:
+    """`jacrev(f)(x)`: of a function that returns a tensor a tensor, if it is by one of what is given."""
+    if not call.args:
+        return UNKNOWN
+    result, number = call.trace(*_taken(call)), call.kwargs.get("argnums")
+    by_one = number is None or (isinstance(number, Py) and isinstance(number.const, int))
+    return (
+        like(call, result)
+        if by_one and "has_aux" not in call.kwargs and isinstance(result, Tensor)
+        else UNKNOWN
+    )
+
+
+def mapped(call: Call) -> Value:
+    """`vmap(f)(x)`: `f` is given tensors of one dimension less, and what it returns has one more."""
+    return call.trace(*_taken(call)) if call.args else UNKNOWN
+
+
+def _taken(call: Call) -> tuple[Value, list[Value]]:
+    return call.args[0], call.args[1:]
 
 
 def second(value: Value) -> Value:
@@ -74,7 +106,7 @@ def beside(call: Call) -> Value:
         given = held.elts if isinstance(held, Seq) and held.elts is not None else []
     if not given:
         return called(call)
-    result = call.apply(call.args[0], given)
+    result = call.trace(call.args[0], given)
     if call.kwargs.get("has_aux") is not None:
         return UNKNOWN
     other = like(call, result) if call.name.endswith("jvp") else UNKNOWN
@@ -93,11 +125,19 @@ def with_weights(call: Call) -> Value:
 
 LIBRARY = Library(
     "torch.func",
+    # Measured on 2.9 and 2.13: lists and attributes that the function changes are no reason for a break.
+    roles={
+        "keeps changes": (
+            *(f"{name}{MADE}" for name in ("torch.func.grad", VALUE, *JACOBIANS, *MAPS)),
+            *BESIDE,
+        )
+    },
     handlers={
-        "torch.func.grad": differentiated,
-        VALUE: differentiated,
-        "torch.func.vjp": beside,
-        "torch.func.jvp": beside,
+        **dict.fromkeys(("torch.func.grad", VALUE, *JACOBIANS, *MAPS), made),
+        **dict.fromkeys((f"torch.func.grad{MADE}", f"{VALUE}{MADE}"), differentiated),
+        **{f"{name}{MADE}": derived for name in JACOBIANS},
+        **{f"{name}{MADE}": mapped for name in MAPS},
+        **dict.fromkeys(BESIDE, beside),
         "torch.func.functional_call": with_weights,
     },
     measured="tests/static/test_read_right.py",

@@ -16,7 +16,6 @@ from pt2lint.static.values import (
     SHORT,
     UNKNOWN,
     Ext,
-    Partial,
     Py,
     Seq,
     Tensor,
@@ -323,11 +322,6 @@ def is_tensor(call: Call) -> Value:
     return BOOL if known is None else Py("bool", known)
 
 
-def mapped(call: Call) -> Value:
-    """torch.vmap(f): Dynamo traces f, with tensors of one dimension less."""
-    return Partial(call.args[0], [], {}) if call.args else UNKNOWN
-
-
 HIGHER = "torch._higher_order_ops."
 # They raise where what they run breaks: the first two on 2.6, 2.9, 2.13 and 2.15, the others from 2.9 on
 # (tests/static/test_own_graphs.py).
@@ -539,8 +533,6 @@ LIBRARY = Library(
     handlers={
         "torch.utils.checkpoint.checkpoint": checkpoint,
         "torch.Tensor.register_hook": hooked,
-        "torch.func.vmap": mapped,
-        "torch.vmap": mapped,
         "torch.cond": cond,
         f"{HIGHER}cond": cond,
         **dict.fromkeys(("torch.while_loop", f"{HIGHER}while_loop"), repeated),

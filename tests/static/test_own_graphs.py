@@ -62,6 +62,33 @@ def test_a_checkpoint_that_breaks_is_left_to_python(tmp_path: Path, how: str) ->
     assert any("sin" in graph for graph in graphs(HEAD.format("x = part(x)")))
 
 
+TRANSFORMS = {
+    "vmap": "torch.vmap(part)(x)",
+    "grad": "torch.func.grad(lambda v: part(v).sum())(x)",
+    "jacrev": "torch.func.jacrev(part)(x)",
+    "hessian": "torch.func.hessian(part, 0)(x)",
+    "vjp": "torch.func.vjp(part, x)[0]",
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_so_is_what_functions_are_derived_and_mapped_from(tmp_path: Path, name: str) -> None:
+    text = HEAD.format(f"{TRANSFORMS[name]}")
+    (finding,) = lint(tmp_path / "m.py", text)
+    assert finding.severity == "error"
+    assert finding.message.endswith(LEFT.replace("checkpoint", name))
+    assert not any("sin" in graph for graph in graphs(text))
+
+
+def test_these_may_change_what_was_there_before(tmp_path: Path) -> None:
+    """A checkpoint may not."""
+    kept = HEAD.replace("def part", "KEPT = []\n\ndef part").replace('print("here")', "KEPT.append(1)")
+    for call, breaks in (("torch.vmap(part)(x)", False), ("checkpoint(part, x, use_reentrant=False)", True)):
+        text = kept.format(f"x = {call}")
+        assert ("PTB198" in {f.code for f in lint(tmp_path / "m.py", text)}) is breaks
+        assert any("sin" in graph for graph in graphs(text)) is not breaks
+
+
 def test_in_a_loop_its_caller_is_left_as_well(tmp_path: Path) -> None:
     text = HEAD.format("for _ in range(2): x = checkpoint(part, x, use_reentrant=False)")
     (finding,) = lint(tmp_path / "m.py", text)
