@@ -456,6 +456,18 @@ REFUSED_BY_WHERE = {
             "    m = n * 2\n    y = torch.where(take, y / torch.where(take, m, 1), y)\n",
         ),
         (
+            "some = n > 0\n    if some:\n        m = n * 2\n        y = y / m\n    return y",
+            "    some = n > 0\n    m = n * 2\n    y = torch.where(some, y / torch.where(some, m, 1), y)\n",
+        ),
+        (
+            "some = n > 0\n    if not some:\n        m = n * 2\n        return y + m\n    return y",
+            "    some = n > 0\n    m_then = n * 2\n    return torch.where(some, y, y + m_then)\n",
+        ),
+        (
+            "s = n > 0\n    if s:\n        s = n * 2\n        y = y / s\n    return y + s",
+            "    take = s != 0\n    s_then = n * 2\n",
+        ),
+        (
             "if n > 0:\n        y = y / n.clamp(min=1)\n    return y",
             "    y = torch.where(n > 0, y / n.clamp(min=1), y)\n",
         ),
@@ -822,6 +834,23 @@ def test_a_rate_that_nothing_says_may_be_zero_is_not_asked(old, new):
     """The break stays for every rate above zero."""
     source = HEAD + RATE.replace("TEST", "p < self.rate").replace(old, new)
     assert isinstance(branch(source, lambda code, node: ask_rate_first(code, node.test), "forward"), Refusal)
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "if self.rate and self.training:\n                if TEST:\n                    continue",
+        "if self.rate:\n                x = x + 1 if TEST else x",
+        "if not self.training or self.rate == 0.0:\n                return x\n            x = x + 1 if TEST else x",
+        "if not self.rate:\n                continue\n            x = x + 1 if TEST else x",
+    ],
+)
+def test_a_rate_that_is_asked_for_is_not_asked_again(above):
+    source = HEAD + RATE.replace("if TEST:\n                continue", above).replace("TEST", "p < self.rate")
+    code = function_code(source, "forward")
+    tests = [one.test for one in nodes(code, cst.If) + nodes(code, cst.IfExp)]
+    asked = [one for one in tests if "p <" in code.module.code_for_node(one)]
+    assert [ask_rate_first(code, one) for one in asked] == [Refusal("the rate is asked for already")]
 
 
 @pytest.mark.parametrize("test", ["p > self.rate", "q < self.rate", "p < 0.5"])

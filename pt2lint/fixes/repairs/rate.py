@@ -6,12 +6,13 @@ import ast
 
 import libcst as cst
 
-from pt2lint.fixes.condition import definition
+from pt2lint.fixes.arms import leaves
+from pt2lint.fixes.condition import conjuncts, definition
 from pt2lint.fixes.file import class_around, method_in, placed_in
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, guess
 from pt2lint.fixes.names import uses
-from pt2lint.fixes.nodes import ancestors, enclosing_function
+from pt2lint.fixes.nodes import ancestors, block_of, enclosing_function
 from pt2lint.fixes.repaired import Refusal, Repaired, fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.fixes.text import source
@@ -35,13 +36,10 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
         return Refusal("the rate is not a plain number of Python")
     if not _may_be_zero(function, rate):
         return Refusal("nothing says that the rate may be zero, and above it the break stays")
-    text = f"{source(function, rate)} > 0"
-    for outer in ancestors(function, comparison):
-        if isinstance(outer, cst.FunctionDef):
-            break
-        asked = outer.test if isinstance(outer, cst.If | cst.IfExp) else outer
-        if isinstance(asked, cst.BooleanOperation | cst.Comparison) and text in source(function, asked):
-            return Refusal("the rate is asked for already")
+    named = source(function, rate)
+    text = f"{named} > 0"
+    if _is_asked(function, comparison, named):
+        return Refusal("the rate is asked for already")
     joined = cst.parse_expression(f"{text} and {source(function, comparison)}")
     assert isinstance(joined, cst.BooleanOperation)
     alone = comparison is test or isinstance(function.parent(comparison), cst.BooleanOperation)
@@ -66,6 +64,50 @@ def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind 
         *(() if before else ("other draws",)),
         safe=before,
     )
+
+
+def _is_asked(function: FunctionCode, comparison: cst.Comparison, rate: str) -> bool:
+    """Whether a rate of zero does not get here: `if rate:` and `if rate > 0:` around it, also in a longer test, or
+    `if not rate: return` above."""
+    inner: cst.CSTNode = comparison
+    for outer in ancestors(function, comparison):
+        asked = outer.test if isinstance(outer, cst.If | cst.IfExp) else outer
+        if isinstance(asked, cst.BooleanOperation | cst.Comparison) and f"{rate} > 0" in source(
+            function, asked
+        ):
+            return True
+        if asked is not outer and any(source(function, one) == rate for one in conjuncts(asked)):
+            return True
+        place = block_of(function, inner)
+        above = place[0][: place[1]] if place is not None else ()
+        if any(_leaves_at_zero(function, one, rate) for one in above):
+            return True
+        if isinstance(outer, cst.FunctionDef):
+            return False
+        inner = outer
+    return False
+
+
+def _leaves_at_zero(function: FunctionCode, statement: cst.CSTNode, rate: str) -> bool:
+    """`if not rate or not self.training: return x`."""
+    if not isinstance(statement, cst.If) or not leaves(statement.body):
+        return False
+    zero = (
+        f"not {rate}",
+        f"{rate} == 0",
+        f"{rate} == 0.0",
+        f"{rate} <= 0",
+        f"{rate} <= 0.0",
+        f"{rate} == 0.",
+    )
+    return any(source(function, one) in zero for one in _disjuncts(statement.test))
+
+
+def _disjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """`a`, `b` and `c` of `a or b or c`."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
+        return [*_disjuncts(node.left), *_disjuncts(node.right)]
+    return [node]
 
 
 def _may_be_zero(function: FunctionCode, rate: cst.Name | cst.Attribute) -> bool:

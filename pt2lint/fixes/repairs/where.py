@@ -527,8 +527,8 @@ class _WhereWriter:
             first, second = ordered(condition, *texts)
             named = [f"{test} = {self.one_line(condition.text)}"] if test != condition.text else []
             return [*named, f"{name} = {_selection(self.function, where, test, first, second)}"]
-        take = fresh(self.function, "take")
-        lines = [*alike, f"{take} = {self.one_line(condition.text)}"]
+        take, lines = self.test_named(condition, then, orelse)
+        lines[:0] = alike
         for at, side in enumerate((then, orelse)):
             side[:] = [
                 (name, one.text_for(where, condition, at == 0, take))
@@ -562,6 +562,13 @@ class _WhereWriter:
             for side, n in zip(sides, at, strict=True):
                 del side[n]
         return found
+
+    def test_named(self, condition: Condition, *sides: Sequence[Pair]) -> tuple[str, list[str]]:
+        """A name for the test, and the line that gives it: none where it has one that no side binds anew."""
+        if condition.text.isidentifier() and not any(condition.text in dict(side) for side in sides):
+            return condition.text, []
+        take = fresh(self.function, "take")
+        return take, [f"{take} = {self.one_line(condition.text)}"]
 
     def one_line(self, text: str) -> str:
         return f"({text})" if "\n" in text else text
@@ -612,8 +619,8 @@ class _WhereWriter:
         ]
         shields = [one for side in (*made, *results_) for one in side]
         named = then or orelse or (len(condition.text) > SHORTER and any(one.divisors for one in shields))
-        take = fresh(self.function, "take") if named else ""
-        lines = [*alike, *([f"{take} = {self.one_line(condition.text)}"] if named else [])]
+        take, lines = self.test_named(condition, then, orelse) if named else ("", [])
+        lines[:0] = alike
         test = take or condition.text
         for at, side in enumerate((then, orelse)):
             side[:] = [
