@@ -75,6 +75,9 @@ def test_a_message_that_is_no_text_stays_in_eager_mode():
             'not (x.max() > 9 or x.min() < 0), f"{x.max()} > 9 or {x.min()} < 0"',
             '"not (x.max() > 9 or x.min() < 0)"',
         ),
+        ('(x.sum() == 6), f"six is asked: {x.sum()} < {x.max()}"', '"six is asked"'),
+        ('(x.sum() == 6), f"no six ({x} of {x.max()})."', '"no six"'),
+        ('(x.sum() == 6), f"no six: {x}"', '"no six: ..."'),
     ],
 )
 def test_where_a_message_is_nothing_but_values_the_graph_says_what_did_not_hold(asserted, said):

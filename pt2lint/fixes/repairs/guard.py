@@ -523,8 +523,14 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
     text = function.module.code_for_node(made)
     if all(isinstance(piece, cst.FormattedStringText) for piece in pieces):
         text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
-    # With the full stop after it.
-    return text if [*node.parts] == pieces else text.replace("....", "...")
+    if [*node.parts] == pieces:
+        return text
+    # With the full stop after it; of several values that end the message nothing is left to be said.
+    return _VALUES.sub("", text.replace("....", "..."))
+
+
+# `: ... < ...` and ` (... of ...)` at the end of a text.
+_VALUES = re.compile(r"\s*[:,(=]\s*\.\.\.(?:[^\w\"']|of|and|or|vs|is|not|in|to)*\.\.\.[^\w\"']*(?=[\"']+$)")
 
 
 def _says_something(message: str) -> bool:
