@@ -71,12 +71,13 @@ def _is_asked(function: FunctionCode, comparison: cst.Comparison, rate: str) -> 
     `if not rate: return` above."""
     inner: cst.CSTNode = comparison
     for outer in ancestors(function, comparison):
-        asked = outer.test if isinstance(outer, cst.If | cst.IfExp) else outer
+        tested = outer.test if isinstance(outer, cst.If | cst.IfExp) else None
+        asked = tested or outer
         if isinstance(asked, cst.BooleanOperation | cst.Comparison) and f"{rate} > 0" in source(
             function, asked
         ):
             return True
-        if asked is not outer and any(source(function, one) == rate for one in conjuncts(asked)):
+        if tested is not None and any(source(function, one) == rate for one in conjuncts(tested)):
             return True
         place = block_of(function, inner)
         above = place[0][: place[1]] if place is not None else ()
