@@ -25,6 +25,7 @@ SPARSE = "PTB170"  # a sparse tensor
 WITHIN, REQUIRES = "PTB160", "PTB161"  # a gradient that is asked for, and of what: who mends one mends both
 DELETED = "PTB196"  # and where that is a `del`, what a context keeps
 NEAR = 10  # lines
+LONG = 40  # characters of a statement that nobody writes twice by chance
 
 
 class Placed(NamedTuple):
@@ -196,14 +197,15 @@ def is_alike(leader: Placed, other: Placed) -> bool:
 
 def is_written_again(leader: Placed, other: Placed) -> bool:
     """Whether another function of the file holds the same statement, and before or after it one that is alike; or the
-    same statement about the same value."""
+    same statement about the same value; or a method of that name a long one."""
     a, b = leader.at, other.at
     if leader.finding.code != other.finding.code or a.text != b.text or not a.text:
         return False
     pasted = [shape(one) == shape(two) != "" for one, two in zip(a.beside, b.beside, strict=True)]
     held = happens_wherever(leader, other) or (all(pasted) and _is_of_one_choice(leader, other))
     one_value = origin_of(leader.finding) == origin_of(other.finding) is not None  # `n = n or x.shape[0]`
-    return (any(pasted) or one_value) and held and costs_no_more(leader, other)
+    sibling = len(a.text) >= LONG and a.function[2] == b.function[2]
+    return (any(pasted) or one_value or sibling) and held and costs_no_more(leader, other)
 
 
 def is_called_again(leader: Placed, other: Placed) -> bool:

@@ -921,6 +921,15 @@ def test_a_statement_that_is_pasted_is_told_once(
     assert told_in(capsys, HEAD + _pasted("A") + second) == told
 
 
+@pytest.mark.parametrize(("method", "told"), [("replace", [(8, [18])]), ("count", [(8, []), (18, [])])])
+def test_a_long_statement_in_methods_of_one_name_is_told_once(
+    capsys: pytest.CaptureFixture[str], method: str, told: list[tuple[int, list[int]]]
+) -> None:
+    both = _pasted("A") + _pasted("B", "y = x.cos()", "return x + n").replace("replace", method)
+    long = both.replace("n = mask.sum()", "n = mask.float().mul(2.0).clamp(min=1.0).sum()")
+    assert told_in(capsys, HEAD + long) == told
+
+
 CHOICE = """
 class NAME(nn.Module):
     def __init__(self):

@@ -2465,6 +2465,30 @@ class M(nn.Linear):
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "note"),
+    [
+        ("x * 2", "h[-1] + h[0]", EDGE),
+        ("self.embed(x)", "h[-1] + h[0]", ""),
+        ("x * 2", "self.head(h[-1])", ""),
+    ],
+)
+def test_a_module_of_one_layer_that_runs_packed(tmp_path: Path, before: str, after: str, note: str) -> None:
+    code = f"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.embed, self.head = nn.LSTM(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)
+
+    def forward(self, x: torch.Tensor, lengths):
+        x = {before}
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+        _, (h, _) = self.lstm(packed)
+        return {after}
+"""
+    assert (set(notes(tmp_path, code, "PTB150")) - {"told with line 14"}) == {note}
+
+
+@pytest.mark.parametrize(
     ("test", "statement", "only", "note"),
     [
         ("self.packed == 'rows'", "x = torch.cat(x.split(x[0].long().tolist()))", "PTB105", OPTIONAL),
