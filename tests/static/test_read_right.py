@@ -23,6 +23,22 @@ def sure(code: str, folder: Path = NOWHERE) -> list[tuple[str, str]]:
 
 
 READ = {
+    "a tensor is of none of Python's own types": """
+def picked(rows, at):
+    if type(at) is int:
+        if at >= len(rows):
+            raise IndexError(at)
+        at = slice(at, None, len(rows))
+    elif type(at) in (float, str):
+        at = round(at)
+    if type(at) != list:
+        rows = rows * at.sum().item()  # PTB103
+    return rows[at]
+
+@torch.compile
+def f(x: torch.Tensor):
+    return picked(x * 2, torch.cat([x.argmax(0), x.argmin(0)]))
+""",
     "a class that TorchScript was told of is still the class": """
 @torch.jit.script
 class Rows:

@@ -39,6 +39,7 @@ from pt2lint.static.values import (
     is_none,
     join,
     join_all,
+    options,
     tensor_of,
 )
 
@@ -457,6 +458,8 @@ class Expressions:
             own: Value | None = None
             if isinstance(left, Instance) or isinstance(right, Instance):
                 own = compared(self.at, left, right, op, node, frame)
+            elif not i and isinstance(node.left, ast.Call) and isinstance(right, (Ext, Seq)):
+                own = self._is_of_type(node.left, op, right, env, frame)
             value = compare(left, op, right) if own is None else own
             if isinstance(value, Tensor):
                 self.at.notebook.count(frame)
@@ -489,6 +492,22 @@ class Expressions:
             left = right
         assert result is not None
         return result
+
+    def _is_of_type(
+        self, asked: ast.Call, op: ast.cmpop, kind: Value, env: Env, frame: Frame
+    ) -> Value | None:
+        """`type(x) is int`, `type(x) in (int, float)` of a tensor, which is of none of Python's own types."""
+        kinds = kind.elts or [] if isinstance(kind, Seq) else [kind]
+        if len(asked.args) != 1 or not kinds:
+            return None
+        if not all(isinstance(one, Ext) and one.name.startswith("builtins.") for one in kinds):
+            return None
+        callee = self.at.names.external_name(self.again(asked.func, env, frame))
+        if not self.at.models.plays(callee, "tells the type"):
+            return None
+        given = options(self.again(asked.args[0], env, frame))
+        others = isinstance(op, (ast.IsNot, ast.NotEq, ast.NotIn))
+        return Py("bool", others) if all(isinstance(one, Tensor) for one in given) else None
 
     def e_boolop(self, node: ast.BoolOp, env: Env, frame: Frame) -> Value:
         """`a and b`: all but the last are tested; the value is any of them."""
