@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from pt2lint.libraries.words import Origin, value_of
-from pt2lint.static.values import Py, Seq, Tensor, Value, kind_of, truth
+from pt2lint.static.values import Ext, Py, Seq, Tensor, Value, kind_of, truth
 
 # Methods that convert to a class of dtypes.
 _CONVERT = {"bool": "bool", "long": "int", "int": "int", "short": "int"} | dict.fromkeys(
     ("float", "double", "half", "bfloat16"), "float"
 )
+
+# Types of Python that torch takes for dtypes.
+_TYPES = {f"builtins.{kind}": kind for kind in ("bool", "int", "float")}
 
 # Parameters of `torch.where` that are given tensors; a tensor in the place of another one is none of its.
 TENSORS = ("input", "other", "self")
@@ -84,7 +87,7 @@ class TorchTable:
         """The dtype class of the result where an argument decides it."""
         wanted = kwargs.get("dtype")
         if wanted is None and name in ("torch.Tensor.to", "torch.Tensor.type"):
-            wanted = next((a for a in args if isinstance(a, Py) and a.type == "dtype"), None)
+            wanted = next((a for a in args if _says_dtype(a)), None)
             if wanted is None and any(isinstance(a, Tensor) for a in args):
                 return next((a.dtype for a in args if isinstance(a, Tensor)), None)
             if (
@@ -96,6 +99,8 @@ class TorchTable:
                 return owner.dtype
         if isinstance(wanted, Py) and wanted.type == "dtype" and isinstance(wanted.const, str):
             return str(kind_of(wanted.const))
+        if isinstance(wanted, Ext) and _says_dtype(wanted):
+            return _TYPES[wanted.name]
         last = name.rsplit(".", 1)[-1]
         if last in _CONVERT and name.startswith("torch.Tensor."):
             return _CONVERT[last]
@@ -119,6 +124,10 @@ class TorchTable:
         if isinstance(words, dict):
             words = words.get("", "")
         return f"torch.Tensor.{name.rsplit('.', 1)[-1]}" in self.returns and words.startswith("tensor")
+
+
+def _says_dtype(value: Value) -> bool:
+    return value.name in _TYPES if isinstance(value, Ext) else isinstance(value, Py) and value.type == "dtype"
 
 
 @cache

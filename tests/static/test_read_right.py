@@ -50,6 +50,29 @@ def f(x: torch.Tensor):
     found = Rows(x * 2)
     return found.rows * found.rows.sum().item()  # PTB103
 """,
+    "a tensor whose dtype the function alone tells that is given it": """
+class Layer(nn.Module):
+    def forward(self, x: torch.Tensor, mask: typing.Optional[torch.BoolTensor] = None, index: torch.LongTensor = None):
+        x = x[mask] if mask is not None else x  # PTB120
+        return x if index is None else x[index]
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = Layer()
+    def forward(self, x: torch.Tensor, mask: torch.Tensor, index: torch.Tensor):
+        return self.layer(x, mask, index)
+""",
+    "dtypes that are types of Python": """
+@torch.compile
+def masks(x: torch.Tensor, rows: torch.Tensor):
+    made = torch.zeros(3, dtype=bool)
+    y = x[made]  # PTB120
+    if rows.shape[0] > 2:
+        return y * x[torch.zeros_like(rows, dtype=int)]
+    whole = x.to(int)
+    return rows[x.new_ones(3, dtype=bool)] + y[whole], rows.to(bool)  # PTB120
+""",
     "what is read of all that a dictionary holds": """
 @torch.compile
 def logged(x: torch.Tensor, loss: torch.Tensor):

@@ -484,6 +484,11 @@ class Functions:
             kept = without(value, self._is_plain_object)
             if isinstance(self.parameter(func, parameter, None, frame), Tensor) and tensor_of(kept):
                 return kept
+        if annotated and isinstance(value, Tensor) and value.dtype is None:
+            # A tensor of which the caller does not know the dtype: `mask: torch.BoolTensor`.
+            said = tensor_of(self.parameter(func, parameter, None, frame))
+            if said is not None and said.dtype is not None:
+                return value.but(dtype=said.dtype)
         return value
 
     def _is_plain_object(self, value: Value) -> bool:
