@@ -48,11 +48,17 @@ def with_causes_told_once(findings: Sequence[Finding]) -> list[Finding]:
     all. So are those of one setting of the process, recurrent modules, which one setting keeps in the graph, the draws
     from generators below one root, and what steers one root, or leaves it to Python, all over."""
 
+    recurrent = [f for f in findings if f.code == RECURRENT and _is_told(f)]
+    plain = [len(f.when) for f in recurrent if f.severity != "error"]
+    # Whether some need more conditions where they cost more, so that those do not tell the others.
+    loops = any(f.severity == "error" and len(f.when) > min(plain, default=0) for f in recurrent)
+
     def cause(finding: Finding) -> Hashable:
         if finding.code == SETTING:
             return (SETTING, finding.message)
         if finding.code == RECURRENT and any(fix.is_setting for fix in finding.fixes):
-            return (RECURRENT, finding.severity)  # one that leaves a loop over layers to Python costs more
+            # One that leaves a loop over layers to Python costs more, and is never told under one that does not.
+            return (RECURRENT, finding.severity if loops else "")
         origin = origin_of(finding) if finding.code in VALUES else None
         return origin if origin is not None and origin[0].endswith(NUMBERS_KEPT) else None
 

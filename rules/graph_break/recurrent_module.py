@@ -6,10 +6,9 @@ from types import MappingProxyType
 
 import libcst as cst
 
-from pt2lint.finding import EDGE, Fix, Price
+from pt2lint.finding import Fix, Price
 from pt2lint.op import Op
 from pt2lint.rule import GraphBreak
-from pt2lint.rule.tree import is_name, walk
 
 SIZES = "input_size hidden_size num_layers batch_first bidirectional dropout proj_size"
 TYPE = "call builtins.isinstance of an RNN"
@@ -137,23 +136,10 @@ class RecurrentModule(GraphBreak):
         does = next((does for start, does in DOES.items() if op.name.startswith(start)), "runs")
         self.breaks(node, op, self.says.replace("runs", does))
 
-    def beside(self, node: cst.CSTNode, op: Op, repaired: bool) -> str:
-        if len(op.flow) == 1 and self._runs_packed_alone():
-            return EDGE
-        return super().beside(node, op, repaired)
-
-    def _runs_packed_alone(self) -> bool:
-        """Whether the function packs sequences, and runs no other part of its object than the one layer: before it and
-        after it there is next to nothing."""
-        if not any(op.name.startswith(PACKING) for op in self.function.ops):
-            return False
-        calls = (part.func for part in walk(self.function.module) if isinstance(part, cst.Call))
-        own = {
-            func.attr.value
-            for func in calls
-            if isinstance(func, cst.Attribute) and is_name(func.value, "self")
-        }
-        return len(own) == 1
+    def is_aside(self, node: cst.CSTNode, op: Op) -> bool:
+        """What packs sequences, and a layer that runs them: no setting keeps either in the graph."""
+        packs = any(each.name.startswith(PACKING) for each in self.function.ops)
+        return packs or super().is_aside(node, op)
 
     def price(self, op: Op) -> Price | None:
         price = super().price(op)

@@ -50,6 +50,17 @@ CASES = {
         ["n = torch.randint(2, 5, (1,)).item()", "for i in range(n):", "    x = self.layer(x)", "return x"],
         "Draw it before the compiled code runs",
     ),
+    "numbers that a loop sums up": (
+        [
+            "ends = self.layer(x).sum(-1)",
+            "count, kept = 0, []",
+            "for i in range(1, x.shape[0]):",
+            "    count += (ends[i].item() - ends[i - 1].item()) // 2",
+            "    kept.append(count)",
+            "return self.layer(x), kept",
+        ],
+        "Compute it of all at once, without the loop:",
+    ),
     "a bound of what Python lists": (
         [
             "longest, y = torch.tensor(rows(x)).to(x.device), self.layer(x)",
@@ -709,6 +720,10 @@ def test_a_message_is_left_that_no_guard_keeps_in_a_graph(
             "Keep the positions too: buffers of what `self.upper.",
         ),
         ("x = x[:, self.off.to(x.device)]", "Keep the positions too: buffers of what `self.off.nonzero("),
+        (
+            "s = []\n        for n in self.bounds:\n            s.append(int(n))\n        x = x.new_zeros(s) + x.sum()",
+            "Keep the numbers too: a list of them",
+        ),
         ("x = x[:, self.chosen]", ""),  # which another method sets as well
         ("x = x[:, self.lengths > 2]", ""),
         ("if self.loose: x = x + 1", "Leave it a number of Python where it is made"),
@@ -735,6 +750,7 @@ class Net(torch.nn.Module):
         self.off = ~torch.eye(4, 4).bool()
         self.chosen = torch.ones(4).bool()
         self.loose = False
+        self.register_buffer("bounds", torch.tensor([2, 3]))
         self.register_buffer("upper", torch.triu(torch.ones(4, 4, dtype=torch.bool)))
 
     def choose(self, n: int):

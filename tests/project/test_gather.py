@@ -1631,6 +1631,24 @@ def test_recurrent_modules_are_told_once_as_one_setting_mends_them(
     assert found == [("a.py", ""), ("b.py", "one cause, told at a.py:11"), ("c.py", "")]
 
 
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ("", ["one cause, told at b.py:12", ""]),
+        ("if not self.training:\n            return x\n        ", ["", ""]),
+    ],
+)
+def test_the_recurrent_module_that_costs_most_tells_the_others(
+    capsys: pytest.CaptureFixture[str], before: str, told: list[str]
+) -> None:
+    Path("a.py").write_text(HEAD + RECURRENT.replace("NAME", "A").replace("KIND", "GRU"))
+    loop = "for i in range(2):\n            x = self.layer(self.gru(x)[0])\n        return x\n"
+    again = RECURRENT.replace("NAME", "B").replace("KIND", "GRU").split("return")[0]
+    Path("b.py").write_text(HEAD + again + before + loop)
+    found = [f["note"] for f in rows(capsys, ".") if f["code"] == "PTB150"]
+    assert found == told
+
+
 MADE = """
 class M(nn.Module):
     def forward(self, x: torch.Tensor, sizes: list[int]):

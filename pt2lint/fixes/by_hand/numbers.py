@@ -92,12 +92,19 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         yield told(ALL_AT_ONCE)
     elif loop is not None and _bounds(loop, writes=False):
         yield told(_CROPS)
+    elif loop is not None and _sums_up(function, node):
+        yield told(
+            "Compute it of all at once, without the loop: differences with `torch.diff`, running sums with "
+            "`torch.cumsum`, which give each turn's number as an element of one tensor"
+        )
     elif kept := _kept_by_name(function, node):
         yield told(f"Keep the tensor there, `{kept}`, and read the number where it is logged, after the call")
     elif kept := _kept_in_attribute(function, node):
         yield told(
             f"Keep the tensor there, `{kept}`, and read the number after the call, where it is asked for"
         )
+    elif any(why.endswith(" is a buffer") for why in _origins(function, node)) and turns_by(function, node):
+        yield told(KEEP_NUMBERS.format("the buffer"))
     elif numbers := _joined_again(function, node):
         yield told(f"Put the tensors in the list, and make one of them: `torch.stack({numbers})`")
     elif isinstance(compared := _compared(function, node), cst.Comparison):
@@ -224,6 +231,14 @@ def _bounds(loop: cst.For, writes: bool) -> bool:
     places = [made for made in (written if writes else walk(loop.body)) if isinstance(made, cst.Subscript)]
     slices = [each.slice for place in places for each in place.slice if isinstance(each.slice, cst.Slice)]
     return any({use.name for use in uses(one)} & bound for one in slices)
+
+
+def _sums_up(function: FunctionCode, node: cst.CSTNode) -> bool:
+    """Whether it is added to a number, by itself or with others: `count += ends[i].item() - ends[i - 1].item()`."""
+    here = function.parent(node)
+    while isinstance(here, cst.BinaryOperation):
+        here = function.parent(here)
+    return isinstance(here, cst.AugAssign) and isinstance(here.target, cst.Name)
 
 
 def _compared(function: FunctionCode, node: cst.CSTNode) -> cst.CSTNode | None:
