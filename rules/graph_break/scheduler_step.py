@@ -6,16 +6,17 @@ from pt2lint.rule import GraphBreak
 
 SCHEDULERS = (
     "LRScheduler StepLR MultiStepLR ExponentialLR CosineAnnealingLR LinearLR ConstantLR PolynomialLR LambdaLR "
-    "MultiplicativeLR CosineAnnealingWarmRestarts CyclicLR OneCycleLR ReduceLROnPlateau"
+    "MultiplicativeLR CosineAnnealingWarmRestarts CyclicLR OneCycleLR ReduceLROnPlateau SequentialLR ChainedScheduler"
 )
-METHODS = "step get_last_lr state_dict"
+METHODS = "step get_last_lr get_lr state_dict"
 
 
 class SchedulerStep(GraphBreak):
     """A learning rate scheduler is read or stepped in compiled code.
 
     ## What happens
-    Dynamo does not trace torch.optim.lr_scheduler: `step()`, `get_last_lr()` and `state_dict()` end the graph (GB0008).
+    Dynamo does not trace torch.optim.lr_scheduler: `step()`, `get_last_lr()`, `get_lr()` and `state_dict()` end the
+    graph (GB0008).
 
     ## Example
     ```python
@@ -70,6 +71,10 @@ class SchedulerStep(GraphBreak):
         "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
         "scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)\n"
         "def f(x, m, i):\n    y = x + 1\n    scheduler.step()\n    return y * 2",
+        "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
+        "first, second = (torch.optim.lr_scheduler.ConstantLR(optimizer) for _ in range(2))\n"
+        "scheduler = torch.optim.lr_scheduler.SequentialLR(optimizer, [first, second], [5])\n"
+        "def f(x, m, i):\n    y = x + 1\n    y = y * first.get_lr()[0]\n    scheduler.step()\n    return y * 2",
     )
     VALID = (
         "optimizer = torch.optim.SGD([torch.ones(4)], lr=0.1)\n"
