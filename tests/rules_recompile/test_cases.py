@@ -2241,13 +2241,18 @@ class Descent(torch.optim.Optimizer):
                 self.add(p, state)
             group["k"] = k + 1  # PTR218
             group["calls"] = group.get("calls", 0) + 1  # PTR218
+            total, turns = group["total"], group["turns"]
+            turns += 1
+            p = total / turns
+            group["turns"] = turns  # PTR218
+            group["total"] = total
 
     def add(self, p, state):
         state["step"] = state["step"] + 1  # PTR218
         p.add_(state["sum"], alpha=1 / state["step"])
 
 def run(params):
-    descent = Descent(params, dict(k=0))
+    descent = Descent(params, dict(k=0, turns=0, total=0))
     torch.compile(descent.step)()
 
 def watched(name):

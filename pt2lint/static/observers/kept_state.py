@@ -74,6 +74,8 @@ class KeptState:
         if isinstance(target, ast.Subscript) and self.at.notebook.listens("change item", frame):
             if self.is_stepped(target, statement, node):
                 self.stepped(target, owner, env, frame)
+            elif _is_put_back(made, target, node):
+                self.stepped(target, owner, env, frame, named=True)
         if not self.outlives(place, owner if place is target else None, env, frame):
             return
         if self.at.notebook.listens("convert attribute", frame) and self.converts(target, made, value):
@@ -173,8 +175,11 @@ class KeptState:
         made = _made(left, node)
         return made is not left and _is_what_was_there(made, target)
 
-    def stepped(self, target: ast.Subscript, owner: Value, env: Env, frame: Frame) -> None:
-        """A number under a text in a dictionary that outlives the call, and that starts as a number of Python."""
+    def stepped(
+        self, target: ast.Subscript, owner: Value, env: Env, frame: Frame, named: bool = False
+    ) -> None:
+        """A number under a text in a dictionary that outlives the call, and that starts as a number of Python. `named`:
+        what the function does with it, it does under a name."""
         key = target.slice.value if isinstance(target.slice, ast.Constant) else None
         if not isinstance(key, str):
             return
@@ -195,7 +200,7 @@ class KeptState:
                 column(made.lineno, made.col_offset),
                 column(made.lineno, made.end_col_offset or 0),
             )
-            words = {"made": " ".join(map(str, place))} if len(starts) == 1 else {}
+            words = {"made": " ".join(map(str, place))} if len(starts) == 1 and not named else {}
             self.at.notebook.note(target, "change item", frame, details=words)
 
     # Tensors and caches
@@ -367,6 +372,36 @@ def _is_what_was_there(value: ast.expr, target: ast.Subscript) -> bool:
     return ast.unparse(value) == ast.unparse(target)
 
 
+def _is_put_back(made: ast.expr, target: ast.Subscript, node: FunctionNode) -> bool:
+    """`step = state["step"]`, then `step += 1`, then `state["step"] = step`."""
+    if not isinstance(made, ast.Name):
+        return False
+    counted = [one for one in parts(node, ast.AugAssign) if is_name(one.target, made.id)]
+    given = [value for name, value in _named(node) if name == made.id]
+    return (
+        len(counted) == 1
+        and isinstance(counted[0].op, ast.Add)
+        and isinstance(counted[0].value, ast.Constant)
+        and len(given) == 1
+        and _is_what_was_there(given[0], target)
+    )
+
+
+def _named(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Each name that something is assigned to, and what: also of `a, b = x, y`."""
+    for part in walk(tree):
+        for target in part.targets if isinstance(part, ast.Assign) else ():
+            for one, value in _pairs(target, part.value):  # type: ignore[attr-defined]
+                if isinstance(one, ast.Name):
+                    yield one.id, value
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return list(zip(target.elts, value.elts, strict=False))
+    return [(target, value)]
+
+
 def _is_asked_first(target: ast.expr, place: ast.expr, statement: ast.Assign, node: FunctionNode) -> bool:
     """Whether a test of what lies at the place leads to the assignment, or returns before it."""
     text = ast.unparse(place)
@@ -443,12 +478,16 @@ def _mentions(test: ast.AST, text: str, names: set[str]) -> bool:
 
 
 def _starts(tree: ast.AST, key: str) -> Iterator[ast.expr]:
-    """What is put under the key of a dictionary anywhere in the file, other than a sum."""
+    """What is put under the key of a dictionary anywhere in the file, other than a sum, or what was there before."""
+    read = {
+        name for name, value in _named(tree) if isinstance(value, ast.Subscript) and _is_key(value.slice, key)
+    }
     for part in walk(tree):
         if isinstance(part, ast.Assign):
             for target in part.targets:
                 if isinstance(target, ast.Subscript) and _is_key(target.slice, key):
-                    if not isinstance(part.value, ast.BinOp):
+                    back = isinstance(part.value, ast.Name) and part.value.id in read
+                    if not back and not isinstance(part.value, ast.BinOp):
                         yield part.value
         elif isinstance(part, ast.Dict):
             yield from (v for k, v in zip(part.keys, part.values, strict=True) if _is_key(k, key))
