@@ -215,6 +215,12 @@ def test_what_is_printed_of_values_that_should_not_be(
             "where the code warns",
         ),
         ("if x.shape[0] > 3:\n            tell(x.shape)", "where the code warns"),
+        (
+            "if way == 'a':\n            x = x + 1\n        elif way == 'b':\n            x = x + 2\n        else:\n"
+            "            print('no such way')",
+            "where the code warns",
+        ),
+        ("if way == 'a':\n            x = x + 1\n        else:\n            print('the other way')", ""),
         ("warnings.warn('at every call')", ""),
         ("if x.shape[0] > 3:\n            logger.info('long')", ""),
     ],
@@ -230,12 +236,12 @@ class M(nn.Module):
         super().__init__()
         self.layer = nn.Linear(2, 2)
 
-    def forward(self, x: torch.Tensor):
+    def forward(self, x: torch.Tensor, way: str):
         x = x * 2
         {body}
         return self.layer(x)
 """
-    assert set(notes(tmp_path, code, "PTB102")) == {note}
+    assert set(notes(tmp_path, code, "PTB101" if "print(" in body else "PTB102")) == {note}
 
 
 def test_what_a_caller_found_of_the_object_holds(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from pt2lint.static.interpreter.guard_syntax import (
     set_in,
 )
 from pt2lint.static.interpreter.guards import (
+    EQUATED,
     GRADLESS,
     LATE,
     LEAVES,
@@ -69,6 +70,13 @@ def _at_first(test: ast.expr, met: bool, body: list[ast.stmt], frame: Frame) -> 
     )
 
 
+def _is_left_over(guards: Path) -> bool:
+    """Whether an option is none of two texts or more that were asked for: `else` after `if kind == "a":`, `elif kind ==
+    "b":`."""
+    asked = [found[1] for guard in guards if (found := EQUATED.fullmatch(guard.text)) and found[2] == "!="]
+    return len(asked) > len({*asked})
+
+
 class Branches:
     """Judges by the statements, and by what they call."""
 
@@ -95,7 +103,9 @@ class Branches:
         if body and frame.region and not self.at.notebook.quiet:
             if not known and fails(body):
                 guards += (Guard("", RAISES),)
-            elif not known and self._warns(test, body, env, frame, alone):
+            elif not known and self._warns(
+                test, body, env, frame, alone or _is_left_over(frame.guards + guards)
+            ):
                 guards += (Guard("", WARNS),)
             elif met and not known and self._is_late(test, env, frame):
                 guards += (Guard("", LATE),)
