@@ -48,7 +48,8 @@ Names of operations:
 - `call breaking`   a function is called of which a library model says that Dynamo ends the graph there, or something
                     goes over an iterator that a root is given; details: "why", "until", the first torch where it
                     does not, "since", the first where it does, "when", what has to hold inside of what is called,
-                    "instead", what to write, and "says" where it writes a message
+                    "instead", what to write, "says" where it writes a message, and "like", the operation that it is
+                    inside, where that is captured under `fullgraph=True`
 - `call extension`  something of a compiled extension is called, as the project's setup.py builds it; details "name"
 - `call untraced`   something of a library is called that Dynamo does not trace; details "name", the library's
 - `change outside`  something is changed that was there before, in a function that Dynamo traces as a graph of its own;

@@ -46,10 +46,6 @@ def first_or_made(call: Call) -> Value:
     return made_or_unknown(call) if call.name.rpartition(".")[2][:1].isupper() else keep_first(call)
 
 
-def convolutions(name: str) -> str | None:
-    return "tensor" if name.endswith("Conv") else None
-
-
 def created(call: Call) -> Value:
     """timm.create_model("resnet50"): a network; with `features_only` it gives a list."""
     if call.name.rpartition(".")[2] == "create_model" and call.receiver is None:
@@ -74,7 +70,6 @@ AUGMENTATIONS = (
     "RandomHorizontalFlip RandomResizedCrop RandomVerticalFlip RandomRotation RandomPerspective"
 )
 TESTS_PROBABILITY = "it branches on which images it draws"
-POOLING = ("global_mean_pool", "global_add_pool", "global_max_pool")
 LIBRARIES = (
     Library(
         "timm",
@@ -89,12 +84,6 @@ LIBRARIES = (
         instances=classes,
         breaks={f"kornia.augmentation.{name}.forward": TESTS_PROBABILITY for name in AUGMENTATIONS.split()},
         otherwise=first_or_made,
-        attribute=plain,
-    ),
-    Library(
-        "torch_geometric.nn",
-        returns={f"torch_geometric.nn.{name}": "tensor" for name in POOLING},
-        instances=convolutions,
         attribute=plain,
     ),
     *(Library(name, instances=classes, attribute=plain) for name in GIVING),

@@ -28,9 +28,10 @@ class ModelledBreak(GraphBreak):
     In libraries that one would not suspect it is a test of values: `torchvision.transforms.Normalize` asks whether a
     deviation is zero (the one of `transforms.v2` does not), `torchmetrics.MeanMetric` looks for NaN (not with
     `nan_strategy="disable"`), a transform that draws random numbers reads them, a scheduler of diffusers chooses by
-    the timestep. Call these before or after what is compiled. `torch.distributions.kl_divergence` looks its
-    formula up the first time that it is given two `Normal`, `Bernoulli`, `Beta` or the like, or two `Independent` of
-    these (GB0059, measured on 2.13): call it once before.
+    the timestep; `softmax`, `scatter`, `degree`, `to_dense_batch` and the pools of torch_geometric read how many nodes
+    or graphs there are, unless they are told. Call these before or after what is compiled.
+    `torch.distributions.kl_divergence` looks its formula up the first time that it is given two `Normal`,
+    `Bernoulli`, `Beta` or the like, or two `Independent` of these (GB0059, measured on 2.13): call it once before.
 
     Of NumPy, Dynamo has no version of `np.poly1d`, `np.vectorize`, `np.errstate`, `np.ndindex`, `np.interp` and many
     more (GB0294), nor of methods of its functions (`np.add.reduce`, GB0290); an array of objects or strings is no
@@ -210,7 +211,8 @@ class ModelledBreak(GraphBreak):
         if since and self.function.target < _version(since):
             return
         if not until or self.function.target < _version(until):
-            self.breaks(node, op, f"{self.says}: {op.details.get('why', SORTS)}")
+            why = f"{self.says}: {op.details.get('why', SORTS)}"
+            self.breaks(node, op, why, op.details.get("like", ""))
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -421,12 +421,14 @@ import opt_einsum
 import ot
 import timm
 import torch
+import torch_geometric.nn as gnn
 import torchaudio
 import torchdiffeq
 import torchmetrics
 import torchvision
 from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
 from scipy import integrate, stats
+from torch_geometric.utils import add_self_loops, dropout_edge, remove_self_loops, scatter, softmax, to_dense_batch
 from torchvision import transforms
 from torchvision.models import resnet50
 from transformers import AutoModelForCausalLM, BertModel, BertPreTrainedModel, DataCollatorForLanguageModeling
@@ -507,6 +509,14 @@ class Net(BertPreTrainedModel):
             "y, z = torchdiffeq.odeint(lambda t, y: y, (x, x), t)\n        if z.sum() > 0: x = y",
             ["PTB187", "PTB110"],
         ),
+        ("x = gnn.global_mean_pool(x, ids)", ["PTB187"]),
+        ("x = gnn.global_mean_pool(x, ids, 8) + gnn.global_max_pool(x, None)", []),
+        ("x = scatter(x, ids, reduce='mean')", ["PTB187"]),
+        ("x = scatter(x, ids, 0, 8) + softmax(x, ids, num_nodes=8) + softmax(x, ids, t)", []),
+        ("x, mask = to_dense_batch(x, ids, batch_size=2)\n        x = x[mask]", ["PTB187", "PTB120"]),
+        ("x = to_dense_batch(x, ids, max_num_nodes=3, batch_size=2)[0] * to_dense_batch(x)[0]", []),
+        ("ids = remove_self_loops(add_self_loops(ids, num_nodes=8)[0])[0]", ["PTB187"]),
+        ("ids = dropout_edge(ids, training=False)[0]", []),
         # What these call is compiled by itself.
         ("x = torchdiffeq.odeint(lambda t, y: y * y.sum().item(), x, t)", ["PTB187", "PTB103"]),
         ("integrate.solve_ivp(lambda t, y: y * int(y.max()), (0, 1), x.numpy())", ["PTB185", "PTB104"]),
