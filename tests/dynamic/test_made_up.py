@@ -553,6 +553,31 @@ MADE = {
             packed = nn.utils.rnn.pack_padded_sequence(keys, keys_length, batch_first=True)
             return self.head(torch.cat([query, keys, query - keys, query * keys], -1)), packed
         """,
+    "Asserting": """
+        def __init__(self, net, inner):
+            super().__init__()
+            assert isinstance(net, nn.Sequential), type(net)
+            assert isinstance(inner, HandsOn)
+            self.net, self.inner = net, inner
+        def forward(self, x):
+            return self.net(self.inner(x))
+        """,
+    "Tables": """
+        def __init__(self, config):
+            super().__init__()
+            self.layer = nn.Linear(config["model"]["encoder"]["width"], 4)
+            self.window = config["window"]
+        def forward(self, parts, dim):
+            return self.layer(torch.cat(parts, dim=dim))
+        """,
+    "Dates": """
+        def __init__(self, dim):
+            super().__init__()
+            self.month, self.day = nn.Embedding(13, dim), nn.Embedding(32, dim)
+        def forward(self, marks):
+            marks = marks.long()
+            return self.month(marks[:, :, 0]) + self.day(marks[:, :, 1])
+        """,
     "Configured": """
         config_class = Config
         def __init__(self, config):
@@ -613,6 +638,10 @@ def test_what_modules_take(tmp_path: Any) -> None:
         "batch.nodes float32[2, 8]",
         "Patches": "made-up inputs: x float32[2, 8, 256, 32], y int64[2, 7]",
         "Packed": "made-up inputs: query float32[2, 8], keys float32[2, 5, 8], keys_length int64[2], dim=8",
+        "Asserting": "made-up inputs: x float32[2, 8]",
+        "Tables": "made-up inputs: parts [float32[2, 2, 5, 8], float32[2, 2, 5, 8]], dim 2, "
+        "config={'model': {'encoder': {'width': 8, 'window': 8}, 'window': 8}, 'window': 8}",
+        "Dates": "made-up inputs: marks int64[2, 5, 8], dim=8",
         "Configured": "made-up inputs: x float32[2, 8]",
         "Decorated": "made-up inputs: x float32[2, 8], d_model=8, path_count=8",
     }
@@ -1309,7 +1338,26 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
                 x[i] = torch.cat((layer(x[i]), x[i]), 1)
             return x
 
-    for cls in (Optional, Shaped, Named, Levels):
+    class Graded(torch.nn.Module):
+        def __init__(self, depth, sizes, heads, net) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            assert depth == len(heads) == len(sizes) - 1, "not as many"
+            self.first, self.net = torch.nn.Linear(sizes[0], sizes[-1]), net
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.net(self.first(x))  # type: ignore[no-any-return]
+
+    class Normed(torch.nn.Module):
+        def __init__(self, normalized) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            normalized = (normalized,) if isinstance(normalized, int) else torch.Size(normalized)
+            assert len(normalized) == 1
+            self.weight = torch.nn.Parameter(torch.ones(normalized))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.weight * x
+
+    for cls in (Optional, Shaped, Named, Levels, Graded, Normed):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
 
@@ -1411,7 +1459,55 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
             heads = self.layer(x).unflatten(-1, (2, 6)).transpose(1, 2)
             return heads * cos[: x.shape[1]][None, None] + heads.flip(-1) * sin[: x.shape[1]][None, None]
 
-    for cls in (Slope, Joined, Layers, Turned, Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
+    class Padded(torch.nn.Module):
+        def __init__(self, width: int, padding) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            self.padding, self.layer = padding, torch.nn.Conv1d(width, width, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layer(torch.nn.functional.pad(x, self.padding))  # type: ignore[no-any-return]
+
+    class Pooled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            first, second = torch.nn.Conv3d(1, 4, (1, 6, 6)), torch.nn.Conv3d(4, 4, (1, 9, 9))
+            self.layers = torch.nn.Sequential(first, torch.nn.MaxPool3d((1, 4, 4)), second)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layers(x)  # type: ignore[no-any-return]
+
+    class Attends(torch.nn.Module):
+        def forward(self, queries, keys, values, mask):  # type: ignore[no-untyped-def]
+            _, _, _, _ = queries.shape
+            _, _rows, _, _ = values.shape
+            scores = torch.einsum("blhe,bshe->bhls", queries, keys)
+            if mask is not None:
+                scores.masked_fill_(mask.mask, -1)
+            return torch.einsum("bhls,bshd->blhd", scores, values)
+
+    class Windows(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.norm = torch.nn.LayerNorm(width)
+
+        def forward(self, x, H, W):  # type: ignore[no-untyped-def]
+            batch, length, width = x.shape
+            assert length == H * W, "input feature has wrong size"
+            return self.norm(x).view(batch, H // 2, 2, W // 2, 2, width).sum((2, 4))
+
+    class Connects(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(width, width)
+
+        def forward(self, x, matrix):  # type: ignore[no-untyped-def]
+            wanted = (len(x), len(x))
+            if matrix.shape != wanted:
+                raise ValueError(f"Expected a matrix with shape={wanted}, got shape={matrix.shape}.")
+            return matrix @ self.layer(x)
+
+    more = (Padded, Pooled, Attends, Windows, Connects)
+    for cls in (*more, Slope, Joined, Layers, Turned, Embeds, Up, Rows, Series, Merged, Heads, Sized, One):
         made = made_for_class(cls.__name__, cls)
         assert not isinstance(made, str), made
     assert isinstance(made, Target)
@@ -1459,7 +1555,7 @@ def test_the_sizes_that_an_assertion_compares() -> None:
         return 3
 
     def fails(rows: list[int], shape: tuple[int, ...], heads: int) -> Iterator[list[tuple[int, int]]]:
-        for number in range(5):
+        for number in range(6):
             try:
                 if number == 0:
                     assert len(rows) == 3
@@ -1472,12 +1568,14 @@ def test_the_sizes_that_an_assertion_compares() -> None:
                     )
                 elif number == 3:
                     assert len(called) + calls() == 7  # computing it again would do more
-                else:
+                elif number == 4:
                     assert rows == [1, 2]
+                else:
+                    assert heads == len(rows) == len(shape) - 1
             except AssertionError as error:
                 yield sizes_asserted(error)
 
-    assert [*fails([1], (2, 5), 4)] == [[(1, 3)], [(5, 0)], [(2, 4), (5, 8)], [], []]
+    assert [*fails([1], (2, 5), 4)] == [[(1, 3)], [(5, 0)], [(2, 4), (5, 8)], [], [], [(4, 1)]]
     assert called == [1]
     assert sizes_asserted(ValueError("no assertion")) == []
 

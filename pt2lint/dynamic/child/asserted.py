@@ -51,8 +51,10 @@ def _comparisons(frame: types.FrameType, line: int) -> Iterator[ast.Compare]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assert) and node.lineno <= within <= (node.end_lineno or node.lineno):
             values = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
-            alone = (each for each in values if isinstance(each, ast.Compare) and len(each.ops) == 1)
-            yield from (each for each in alone if isinstance(each.ops[0], ast.Eq))
+            for each in (each for each in values if isinstance(each, ast.Compare)):
+                sides = [each.left, *each.comparators]  # `a == b == c`
+                links = zip(sides, each.ops, sides[1:])  # noqa: B905 -- Python 3.9
+                yield from (ast.Compare(a, [by], [b]) for a, by, b in links if isinstance(by, ast.Eq))
 
 
 def _numbers(node: ast.expr, names: dict[str, Any]) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from .allowance import Allowance
 from .asserted import sizes_asserted
 from .class_code import (
     annotation_text,
+    asserted_class,
     called_in,
     class_for,
     configuration_for,
@@ -33,6 +34,7 @@ from .class_code import (
     members_of,
     required,
     results_of,
+    tables_of,
     takes_arguments,
     tree_of,
     uses_of,
@@ -152,6 +154,8 @@ class Arguments:
             return use  # what stands beside does more than these
         if not text and (made_of := class_for(cls, name)):
             return made_of
+        if not text and (asserted := asserted_class(cls, name)):
+            kind = asserted
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return next(iter(kind))
         if not text and CONFIGURATION.match(name):
@@ -160,7 +164,7 @@ class Arguments:
                 self.behind, kind = [*self.behind, kind], parameter.empty
         own = isinstance(kind, type) and kind.__module__ not in ("builtins", "typing", "inspect")
         if own and depth < 2 and kind is not torch.nn.Module:
-            return kind(**self.of(kind, depth + 1))
+            return self._part(kind, depth + 1)
         if text in ("", "dict") and (
             use in (dict, argparse.Namespace) or (not use and CONFIGURATION.match(name))
         ):
@@ -204,6 +208,18 @@ class Arguments:
             raise TypeError(f"no value for `{name}: {text}`")
         value = 0.5 if text == "float" else named_value(name, self.width)
         return self.width if text and isinstance(value, str) else value
+
+    def _part(self, cls: Any, depth: int) -> Any:
+        """What a class is built with: with what its own parts lack, where it hands on its options (`**options`)."""
+        values = self.of(cls, depth)
+        while True:
+            try:
+                return cls(**values)
+            except TypeError as error:
+                lacking = _lacking(str(error))
+                if not lacking or lacking[0] in values or not _takes_options(cls):
+                    raise
+                values.update({name: named_value(name, self.width) for name in lacking})
 
     def build(self) -> Any:
         """An instance of the class; whatever the class raises is raised."""
@@ -260,9 +276,12 @@ class Arguments:
                 yield each.name, number if known is None else known
         numbers = [name for name, given in self.values.items() if type(given) is int]
         yield from ((name, number) for name in numbers if name in named for number in NUMBERS)
-        for pair in sizes_asserted(error):
+        for pair in (asserted := sizes_asserted(error)):
             for had, other in (pair, pair[::-1]):
                 yield from ((name, other) for name in numbers if self.values[name] == had)
+        # `len(sizes) == depth + 1`
+        rows = [(n, v) for n, v in self.values.items() if isinstance(v, (tuple, list)) and v]
+        yield from ((n, each) for n, v in rows if asserted for each in ((*v, v[-1]), v[:-1]))
         if "NoneType" in text:
             yield from self._numbers_for_none([p for p in parameters if p.name in absent])
         if "not callable" in text:
@@ -286,6 +305,8 @@ class Arguments:
                     yield name, [(each,) * 3 for each in given]
             several = sorted(numbers, key=lambda name: not name.endswith("s"))
             yield from ((name, [self.values[name]] * size) for size in (1, 2) for name in several)
+        if re.search(r"'tuple' and 'int'|'int' and 'tuple'", text):
+            yield from ((name, given[0]) for name, given in rows)
         if re.search(r"index out of range|not enough values|cannot unpack non-iterable int", text):
             for name, given in self.values.items():
                 if isinstance(given, (tuple, list)) and given:
@@ -338,6 +359,13 @@ class Arguments:
         self.values.update({n: sizes[1] if self.values[n] == sizes[0] else sizes[0] for n in names if sizes})
         return bool(names)
 
+    def repeat(self, argument: str) -> bool:
+        """Give two numbers for one where a function of torch wants several for an argument of such a name: `padding`
+        for `pad`. Whether there is such an argument."""
+        alike = [n for n, v in self.values.items() if argument and type(v) is int and argument in n]
+        self.values.update({name: (self.values[name],) * 2 for name in alike})
+        return bool(alike)
+
     def teach(self, error: BaseException) -> bool:
         """Give a stand-in the name for which it was asked in vain; False where the error is about something else."""
         if sum(len(each if isinstance(each, dict) else vars(each)) for each in self.configs) >= MOST_ASKED:
@@ -358,7 +386,11 @@ class Arguments:
         lacking = [each for each in self.configs if isinstance(each, dict) and name not in each]
         if not lacking or not isinstance(name, str):
             return False
-        lacking[0][name] = self._known(name, lacking[0])
+        if name in tables_of(self.cls):
+            self.configs.insert(0, {})  # what is asked next is mostly asked of it
+            lacking[0][name] = self.configs[0]
+        else:
+            lacking[0][name] = self._known(name, lacking[0])
         return True
 
     def _within(self, asked: int, name: str) -> bool:
@@ -379,14 +411,13 @@ class Arguments:
 
     def _hand_on(self, error: str) -> bool:
         """Give what a part of it lacks, where the class hands on what it is given, or a dictionary (`**options`)."""
-        lacking = re.findall(r"'(\w+)'", error.partition(" missing ")[2])
+        lacking = _lacking(error)
         uses = uses_of(takes_arguments(self.cls)) if lacking else {}
         for handed in (self.values.get(name) for name in uses if uses[name] is inspect.Parameter.VAR_KEYWORD):
             if isinstance(handed, dict) and lacking[0] not in handed:
                 handed.update({name: named_value(name, self.width) for name in lacking})
                 return True
-        parameters = inspect.signature(self.cls).parameters.values()
-        if not lacking or lacking[0] in self.values or all(p.kind is not p.VAR_KEYWORD for p in parameters):
+        if not lacking or lacking[0] in self.values or not _takes_options(self.cls):
             return False
         self.values.update({name: named_value(name, self.width) for name in lacking})
         return True
@@ -394,10 +425,9 @@ class Arguments:
     def _hand_over(self, error: BaseException) -> bool:
         """Give what the class asks of the options that it takes: `options["width"]` of `**options`."""
         name = error.args[0] if isinstance(error, KeyError) and error.args else None
-        parameters = inspect.signature(self.cls).parameters.values()
         if not isinstance(name, str) or not name.isidentifier() or name in self.values:
             return False
-        if all(each.kind is not each.VAR_KEYWORD for each in parameters):
+        if not _takes_options(self.cls):
             return False
         self.values[name] = self._known(name, self.values)
         return True
@@ -444,6 +474,15 @@ class Arguments:
                         continue
                 found[key] = held
         return found
+
+
+def _lacking(error: str) -> list[str]:
+    """The arguments that an error says are missing."""
+    return re.findall(r"'(\w+)'", error.partition(" missing ")[2])
+
+
+def _takes_options(cls: Any) -> bool:
+    return any(each.kind is each.VAR_KEYWORD for each in inspect.signature(cls).parameters.values())
 
 
 def lacked(parameter: inspect.Parameter, width: int) -> Any:

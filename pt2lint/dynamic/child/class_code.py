@@ -176,6 +176,19 @@ def class_for(cls: Any, name: str) -> Any:
     return next((each for each in classes if fits(each)), None) if calls else None
 
 
+def asserted_class(cls: Any, name: str) -> Any:
+    """The class of which a module asserts that what it is given is one: `assert isinstance(net, Encoder)`."""
+    for node in ast.walk(tree_of(cls)):
+        asked = node.test if isinstance(node, ast.Assert) else None
+        if isinstance(asked, ast.Call) and ast.unparse(asked.func) == "isinstance" and len(asked.args) == 2:
+            if ast.unparse(asked.args[0]) == name:
+                found: Any = inspect.getmodule(cls)
+                for part in ast.unparse(asked.args[1]).split("."):
+                    found = getattr(found, part, None)
+                return found if isinstance(found, type) and not name_behind(found) else None
+    return None
+
+
 def configuration_for(cls: Any, name: str) -> Any:
     """The class beside a module of whose instances all is read that the module reads of its configuration."""
     of = (name, f"self.{name}")
@@ -281,6 +294,19 @@ def words_of(cls: Any) -> dict[str, str]:
         if name in found:
             found.setdefault(asked, found[name])
     return found
+
+
+@functools.cache
+def tables_of(cls: Any) -> set[str]:
+    """Words under which a class's module finds further tables: `config["data"]["width"]`."""
+    nodes = (node for module in _own_modules(cls) for node in ast.walk(tree_of(module)))
+    found = (each.value for each in nodes if isinstance(each, ast.Subscript) and _key(each))
+    return {key for each in found if isinstance(each, ast.Subscript) and (key := _key(each))}
+
+
+def _key(node: ast.Subscript) -> str:
+    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    return key if isinstance(key, str) else ""
 
 
 @functools.cache

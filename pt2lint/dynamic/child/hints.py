@@ -38,9 +38,10 @@ class Hints:
     it may lack, as the code asks whether it has them; `each` those asked of its elements, `attributes` those read of it
     that no tensor has; `words` those that it is compared with, `items` the names that it is taken apart into, where
     nothing else is done with it; `called` those that are called, `several` those of which is asked whether they are a
-    list or a tuple, or which are gone over beside others. `shapes`, of these words too, as the docstring, comments,
-    unpacking (`b, c, h, w = x.shape`) and einops patterns say them: each a tuple of names, numbers or products, "" for
-    what is not said."""
+    list or a tuple, or which are gone over beside others, `none` those of which is asked whether they are None,
+    `whole` those that are a size or a number of turns. `shapes`, of these words too, as the docstring, comments,
+    unpacking (`b, c, h, w = x.shape`), einops patterns and equations of einsum say them: each a tuple of names, numbers
+    or products, "" for what is not said."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.names: list[str] = []
@@ -52,6 +53,8 @@ class Hints:
         self.items: dict[str, dict[str, None]] = {}
         self.called: set[str] = set()
         self.several: set[str] = set()
+        self.none: set[str] = set()
+        self.whole: set[str] = set()
         self.perhaps: dict[str, dict[str | None, None]] = {}
         try:
             text = textwrap.dedent(inspect.getsource(function))
@@ -109,11 +112,17 @@ class Hints:
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 if word := _word(node.left):
                     self._add(self.perhaps, ast.unparse(node.comparators[0]), word)
+            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+                if ast.unparse(node.comparators[0]) == "None":
+                    self.none |= {ast.unparse(node.left)} & {*self.names}
             elif isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 self.called |= {called} & {*self.names}
+                self.whole |= {*_sizes_in(node)} & {*self.names}
                 if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
                     self._add(self.perhaps, ast.unparse(node.func.value), _word(node.args[0]))
+                if called in _JOINING and node.args:
+                    self.several |= {ast.unparse(node.args[0])} & {*self.names}
                 if called == "zip":  # layers and what goes in, one by one
                     self.several |= {*map(ast.unparse, node.args)} & {*self.names}
                 if called == "isinstance" and re.search(r"\b(list|tuple)\b", ast.unparse(node.args[-1])):
@@ -121,6 +130,9 @@ class Hints:
                 pattern = _word(node.args[1]) if len(node.args) > 1 else None
                 if called.rpartition(".")[2] in _EINOPS and pattern and (dims := of_pattern(pattern)):
                     self._add(self.shapes, ast.unparse(node.args[0]), dims)
+                equation = _word(node.args[0]) if node.args and called.endswith("einsum") else None
+                for operand, given in zip(_operands(equation or ""), node.args[1:]):  # noqa: B905
+                    self._add(self.shapes, ast.unparse(given), operand)
         for node in ast.walk(made):
             if isinstance(node, ast.Subscript) and (word := _word(node.slice)):
                 asked = ast.unparse(node.value)
@@ -159,6 +171,28 @@ def _comments(text: str) -> Iterator[str]:
                 yield token.string
     except (tokenize.TokenError, SyntaxError):
         return
+
+
+_JOINING = ("torch.cat", "torch.concat", "torch.stack", "torch.hstack", "torch.vstack", "torch.meshgrid")
+_RESHAPING = ("view", "reshape", "unflatten", "expand", "repeat")
+
+
+def _sizes_in(call: ast.Call) -> Iterator[str]:
+    """Names that a call takes for whole numbers: `x.view(b, h // 2, 2, w)`, `range(steps)`, `math.ceil(h / 7)`."""
+    of, _, called = ast.unparse(call.func).rpartition(".")
+    reshapes = called in _RESHAPING and of not in ("", "self", "torch", "einops", "np")
+    if not reshapes and f"{of}.{called}" not in (".range", "math.ceil", "math.floor", "np.ceil", "np.floor"):
+        return
+    plain = (ast.Name, ast.BinOp, ast.Constant, ast.operator, ast.expr_context)
+    for each in call.args:
+        if all(isinstance(part, plain) for part in ast.walk(each)):
+            yield from (part.id for part in ast.walk(each) if isinstance(part, ast.Name))
+
+
+def _operands(equation: str) -> Iterator[tuple[str, ...]]:
+    """The dimensions of each operand of `bhqd,bhkd->bhqk`; none where it takes any number."""
+    given = equation.replace(" ", "").partition("->")[0]
+    yield from (tuple(each) for each in given.split(",") if re.fullmatch("[a-zA-Z]+", given.replace(",", "")))
 
 
 def of_pattern(pattern: str) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ _ONE_ROW = re.compile(
     r"|Expected hidden\S* size \(\d+, (\d+), \d+\), got \[\d+, 1, "
 )
 _INTEGERS = re.compile(
-    r"scalar types?: Long|must be long|Expected dtype int64|dtype to be Long|expected to be (?:of type )?(?:long|int)"
+    r"index out of range in self"  # negative ones, of a float
+    r"|scalar types?: Long|must be long|Expected dtype int64|dtype to be Long|expected to be (?:of type )?(?:long|int)"
 )
 _FLOATS = re.compile(
     r"expected scalar type Float but found Long|not implemented for 'Long'|got (?:Long|long) and Float|"
@@ -59,6 +60,12 @@ _UNPACKED = re.compile(r"(?:too many|not enough) values to unpack \(expected (\d
 _BEHIND_LAST = re.compile("(?:list|tuple) index out of range")
 _ZIPPED = re.compile(r"zip\(\) argument 2 is (shorter|longer) than argument 1")
 _VIEWED = re.compile(r"shape '\[[\d, ]*-1, ([\d, ]+)\]' is invalid for input of size")
+_REPEATED = re.compile(r"argument '(\w+)'.* must be (?:tuple|list) of \w+, (?:not|but got) int\b")
+# A user's own words; the shape that was wanted, and the one that there was.
+_SHAPES = re.compile(r"(?i)\bexpected\b.*?[(\[]([\d, ]+)[)\]].*?\bgot\b.*?[(\[]([\d, ]+)[)\]]")
+_TOO_SMALL = re.compile(
+    r"input size per channel: \((?P<had>[\dx ]+)\)\. Kernel size: \((?P<wanted>[\dx ]+)\)|Output size is too small"
+)
 _RANK = re.compile(
     r"too many indices|tuple index out of range|Dimension out of range"
     r"|list index out of range|number of dimensions in the tensor input does not match|Wrong shape: expected \d+ dims"
@@ -83,6 +90,13 @@ def sizes_in(trouble: Trouble) -> tuple[int, int] | None:
         return trouble.sizes[0]
     found = next(filter(None, (pattern.search(error) for pattern in _SIZES)), None)
     return (int(found["had"]), int(found["wanted"])) if found else None
+
+
+def repeated_in(trouble: Trouble) -> str:
+    """The argument of a function of torch that got a number where it wants several; "" where it is about something
+    else."""
+    found = _REPEATED.search(trouble.text)
+    return found[1] if found else ""
 
 
 def many_in(trouble: Trouble, had: int) -> int:
@@ -112,6 +126,11 @@ def _mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...
         yield from _with_either(shape, pairs)
         yield from _with_either(shape, [(b, a) for a, b in pairs])
         return
+    if (said := _SHAPES.search(error)) and _numbers(said[2]) == shape:
+        yield _numbers(said[1])
+    if small := _TOO_SMALL.search(error):
+        yield from _of_more_pixels(shape, _numbers(small["had"] or ""), _numbers(small["wanted"] or ""))
+        return
     if one := _ONE_ROW.search(error):
         had = int(one[1] or one[2])
         yield from ((*shape[:n], 1, *shape[n + 1 :]) for n, size in enumerate(shape[:2]) if size == had)
@@ -119,8 +138,9 @@ def _mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...
         had, wanted = found
         places = (len(shape) - 1, min(1, len(shape) - 1), *([0] if len(shape) == 2 else []))
         for place in dict.fromkeys(places):
-            if shape[place] == had:
-                yield (*shape[:place], wanted, *shape[place + 1 :])
+            for size, other in ((had, wanted), (wanted, had)):
+                if shape[place] == size:
+                    yield (*shape[:place], other, *shape[place + 1 :])
         times = had // shape[-1] if shape[-1] else 0  # of which several are put beside one another
         if times > 1 and had == times * shape[-1] and wanted % times == 0:
             yield (*shape[:-1], wanted // times)
@@ -157,6 +177,21 @@ def _mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...
             yield (shape[0], row, *shape[2:])
     elif _RANK.search(error):
         yield from _of_other_rank(shape, 1)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def _of_more_pixels(
+    shape: tuple[int, ...], had: tuple[int, ...], wanted: tuple[int, ...]
+) -> Iterator[tuple[int, ...]]:
+    """As many times larger as a kernel is than what comes to it, else two times, behind the channels."""
+    many = len(had) or len(shape) - 2
+    if 0 < many < len(shape):
+        times = [-(-new // max(old, 1)) for old, new in zip(had, wanted)] or [2] * many  # noqa: B905
+        yield (*shape[:-many], *(size * by for size, by in zip(shape[-many:], times)))  # noqa: B905
+        yield (*shape[:-many], *(size * max(times) for size in shape[-many:]))
 
 
 def _with_either(shape: tuple[int, ...], pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, ...]]:

@@ -305,7 +305,9 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
         tries = FURTHER if of_calls else TRIES
         target = made_for(name, instance, arguments, also, tries)
         if isinstance(target, Trouble) and (
-            arguments.fill(target.absent) or arguments.widen(lessons.sizes_in(target))
+            arguments.fill(target.absent)
+            or arguments.widen(lessons.sizes_in(target))
+            or arguments.repeat(lessons.repeated_in(target))
         ):
             with contextlib.suppress(Exception, SystemExit), as_before():
                 target = made_for(name, arguments.build(), arguments, also, tries)
@@ -430,6 +432,8 @@ def made_for(
             return [given_back]
         if part.word is None and parameter.name in hints.words and annotation_text(parameter) in ("", "str"):
             return [*hints.words[parameter.name]]
+        if part.word is None and parameter.name in hints.whole and not annotation_text(parameter):
+            return [4, 2, 1]
         if part.word is None and parameter.name in hints.perhaps and _may_be_dict(parameter):
             return [{}]
         said = hints.shapes.get(part.word or parameter.name, {})
@@ -440,7 +444,7 @@ def made_for(
         if part.word is None and parameter.name in hints.several:
             found += [[each, each] for each in found if isinstance(each, torch.Tensor)]
         of = part.alone() if part.fields else parameter
-        may_be_none = re.search(r"\bNone\b|\bOptional\b", annotation_text(of))
+        may_be_none = re.search(r"\bNone\b|\bOptional\b", annotation_text(of)) or of.name in hints.none
         optional = of.default is not of.empty or may_be_none or (part.fields and not found)
         return [*found, *([None] if optional and parameter.name not in also else [])]
 

@@ -86,10 +86,17 @@ class Search:
         """The calls that run: those that run on fake tensors first, in SECONDS at most each way. `build` makes the
         callable once more, with fake parameters."""
         told = in_a_fork(lambda: self._on_fakes(function, build))
-        if told["values"]:
-            self._learn_again(told)
-            found = [*map(tuple, told["found"])]
-            told = in_a_fork(lambda: self._picks(self._on_real_ones(function, found), 1))
+        if not told["values"]:
+            yield from self._that_run(function, told)
+            if not told["found"]:
+                return
+        self._learn_again(told)
+        found = [*map(tuple, told["found"])]  # it wants values, or others than what runs on fake tensors
+        yield from self._that_run(
+            function, in_a_fork(lambda: self._picks(self._on_real_ones(function, found), 1))
+        )
+
+    def _that_run(self, function: Callable[..., Any], told: dict[str, Any]) -> Iterator[Picked]:
         self._learn_again(told)
         self.trouble = Trouble(*told["trouble"])
         for picked in map(tuple, told["found"]):
