@@ -62,6 +62,8 @@ class MaskIndex(GraphBreak):
         "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[m & (x > 0.5)].sum() + x",
         "def f(x: torch.Tensor, m: torch.Tensor, i):\n    return x[~m].sum() * (1 - m.float()) + (x[m] - 1).sum()",
         "def f(x: torch.Tensor, m, i):\n    m = m[0].unsqueeze(0).expand_as(x)\n    return x[m].sum() + m.sum()",
+        "def part(x, mask=None):\n    return x if mask is None else x[mask]\n"
+        "def f(x: torch.Tensor, m, i):\n    return part(x, m).sum()",
         "class M(torch.nn.Module):\n    def forward(self, x: torch.Tensor, m, i):\n        y = x * 2\n"
         "        return y[~m].sum() + x\nf = M()",
     )
@@ -74,6 +76,9 @@ class MaskIndex(GraphBreak):
         "def f(x: torch.Tensor, m, i: torch.Tensor):\n    return x[i] + torch.where(m, x, 0.0)",
         "def f(x: torch.Tensor, m: torch.Tensor, i):\n    i = i.masked_fill(m[0], 0)\n    return x[i] + x",
         "def f(x: torch.Tensor, m, i):\n    i = i.view(-1, 1).expand_as(x)\n    return x[i] + x.gather(0, i).sum()",
+        "def part(x, mask):\n    return x[mask]\ndef f(x: torch.Tensor, m, i):\n    return part(x, i).sum()",
+        "def part(x, mask=None):\n    return x[mask] + x.take(mask - 1).sum()\n"
+        "def f(x: torch.Tensor, m, i):\n    return part(x, i).sum()",
         "def f(x: torch.Tensor, m, i: torch.Tensor):\n    return x[~i] + x.index_select(0, i)",
         "def f(x: torch.Tensor, m, i: torch.Tensor):\n    return x[~i] + x[i - 1]",
         "def f(x, m, i):\n    n = -i\n    return x[~i] + torch.index_select(x, 0, index=i.view(-1)) + n.sum()",

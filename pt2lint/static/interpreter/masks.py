@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Frame
 from pt2lint.static.interpreter.syntax import compares_elements
-from pt2lint.static.source.nodes import FunctionNode, last_word, parameters_in, walk
+from pt2lint.static.source.nodes import FunctionNode, last_word, parameters_in, walk, with_defaults
 from pt2lint.static.values import Py, Seq, Tensor, Value, tensor_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,18 @@ class Masks:
         if compares_elements(index):
             return index.lineno, f"`{ast.unparse(index)}` compares each element"
         running = self._read()
-        return self._used[running].get(index.id) if isinstance(index, ast.Name) and running else None
+        if not isinstance(index, ast.Name) or running is None:
+            return None
+        return self._used[running].get(index.id) or self._named(index, running)
+
+    def _named(self, index: ast.Name, running: FunctionNode) -> Use | None:
+        """An argument called a mask that may be left out, and that nothing in the function takes for places; what has
+        to be given may be places all the same."""
+        if index.id.rpartition("_")[2] != "mask" or index.id in self._counted[running]:
+            return None
+        default = next((d for p, d in with_defaults(running.args) if p.arg == index.id), None)
+        optional = isinstance(default, ast.Constant) and default.value is None
+        return (index.lineno, f"`{index.id}` is called a mask") if optional else None
 
     def is_number(self, inverted: ast.expr) -> bool:
         """Whether what is inverted holds numbers, by what the function does with it: `~i` counts from the end."""
