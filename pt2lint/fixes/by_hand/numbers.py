@@ -152,10 +152,25 @@ def _only_computed_with(function: FunctionCode, node: cst.CSTNode) -> str:
                 continue
             above = function.parent(use.node)
             if isinstance(above, cst.AugAssign) and isinstance(above.target, cst.Name):
-                wanted.append(above.target.value)
+                wanted += (
+                    [] if _is_made_by_torch(function, owner, above.target.value) else [above.target.value]
+                )
             elif not isinstance(above, cst.BinaryOperation):
                 return ""
     return assigned
+
+
+def _is_made_by_torch(function: FunctionCode, owner: cst.FunctionDef, name: str) -> bool:
+    """Whether the function begins with a tensor under that name: `loss = torch.tensor(0.0)`."""
+    made = (
+        function.parent(function.parent(use.node) or use.node) for use in uses(owner.body) if use.name == name
+    )
+    return any(
+        isinstance(each, cst.Assign)
+        and isinstance(each.value, cst.Call)
+        and (qualified(function, each.value.func) or "").startswith("torch.")
+        for each in made
+    )
 
 
 def _name_of(function: FunctionCode, node: cst.CSTNode) -> str:
