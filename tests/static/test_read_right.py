@@ -50,6 +50,26 @@ def f(x: torch.Tensor):
     found = Rows(x * 2)
     return found.rows * found.rows.sum().item()  # PTB103
 """,
+    "an object that is there once the graph has ended": """
+class Sampler:
+    def __init__(self, n):
+        self.n = n
+    @torch.no_grad()
+    def step(self, x):
+        return x + self.n
+
+def settled(x):
+    return -x if x.sum() > 0 else x  # PTB110
+
+@torch.compile
+def f(x: torch.Tensor, many: bool):
+    if many:
+        sampler = Sampler(1)
+        return sampler.step(x)  # PTB196
+    sampler_2 = Sampler(2)
+    y = settled(x)
+    return sampler_2.step(y)
+""",
     "a tensor whose dtype the function alone tells that is given it": """
 class Layer(nn.Module):
     def forward(self, x: torch.Tensor, mask: typing.Optional[torch.BoolTensor] = None, index: torch.LongTensor = None):

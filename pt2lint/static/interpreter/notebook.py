@@ -87,6 +87,10 @@ class Notebook:
         unit = self.notes.setdefault(module.path, {}).setdefault(frame.unit, {})
         sure = (about is None or about.sure) and not self.doubt
         if sure and frame.region and name in ("test tensor", "size tensor", "index mask"):
+            caller = frame.parent
+            while caller is not None and caller.region:  # each is parted at its call
+                caller.noted.append(caller.line)
+                caller = caller.parent
             if frame.inside == "loop":
                 frame.skipped = True
                 if name == "size tensor" and about is not None and about.origin is not None:

@@ -176,10 +176,14 @@ class Objects:
         if not isinstance(func, Func) or not isinstance(func.bound, Instance):
             return False
         made = self.making(node)
-        if made is None or any(made.lineno < line < frame.line for line in frame.noted):
+        if made is None or self.is_parted(made, frame):
             return False
         classes = options(self.at.expressions.again(made.func, env, frame))
         return any(isinstance(o, Class) and o.info is func.bound.cls for o in classes)
+
+    def is_parted(self, made: ast.Call, frame: Frame) -> bool:
+        """Whether something that may end the graph stands between what makes an object and what runs now."""
+        return any(made.lineno < line < frame.line for line in frame.noted)
 
     def making(self, node: ast.Call) -> ast.Call | None:
         """The call that gives the object whose method is called: `Sampler().step(x)`, or `sampler.step(x)` where the

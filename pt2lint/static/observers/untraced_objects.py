@@ -305,7 +305,7 @@ class UntracedObjects:
     def _method_of_made(self, node: ast.Call, env: Env, frame: Frame) -> None:
         """`Sampler().step(x)`, of a method under `@torch.no_grad()` and an object that this function makes."""
         part, made = node.func, self.at.objects.making(node)
-        if not isinstance(part, ast.Attribute) or made is None:
+        if not isinstance(part, ast.Attribute) or made is None or self.at.objects.is_parted(made, frame):
             return
         value = self.at.expressions.again(part.value, env, frame)
         if not isinstance(value, Instance) or value.cls is None or self.at.classes.is_module(value.cls):
