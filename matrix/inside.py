@@ -48,6 +48,8 @@ SCHEDULERS = {
     "CyclicLR": "0.01, 0.1",
     "OneCycleLR": "0.1, total_steps=10",
     "ReduceLROnPlateau": "",
+    "SequentialLR": "[torch.optim.lr_scheduler.ConstantLR(optimizer) for _ in range(2)], [5]",
+    "ChainedScheduler": "",
 }
 SETTINGS_OF = ("SGD", "Adam")  # the optimizers that are tried with each of their settings
 MODEL = """
@@ -128,12 +130,15 @@ def optimizers():
 def schedulers():
     for name, given_ in SCHEDULERS.items():
         arguments = f"optimizer, {given_}" if given_ else "optimizer"
+        if name == "ChainedScheduler":
+            arguments = "[torch.optim.lr_scheduler.ConstantLR(optimizer)], optimizer"
         of = f"torch.optim.lr_scheduler.{name}"
         setup = f"{MODEL}optimizer = {made('SGD', more=', momentum=0.9')}\nscheduler = {of}({arguments})\n"
         step = "scheduler.step(1.0)" if name == "ReduceLROnPlateau" else "scheduler.step()"
         bodies = {
             f"call {of}.step": step,
             f"call {of}.get_last_lr": "y = y + scheduler.get_last_lr()[0]",
+            f"call {of}.get_lr": "y = y + scheduler.get_lr()[0]",
             f"call {of}.state_dict": "len(scheduler.state_dict())",
         }
         if name == "StepLR":

@@ -41,6 +41,7 @@ WAYS = {
     "in a function that nothing calls": F + "def main():\n    g = torch.compile(f)\n    g(torch.ones(1))\n",
     "arguments given before": F + "g = torch.compile(functools.partial(f))\n",
     "mapped over a batch": F + "g = torch.compile(torch.func.vmap(f))\n",
+    "with the gradients of it": F + "g = torch.compile(torch.func.grad(f))\n",
     "older": "import torch._dynamo as dynamo\n@dynamo.optimize('eager')\n" + F,
     "arguments by name": (
         "from tensordict.nn import TensorDictModule\n"

@@ -241,7 +241,8 @@ class Roots:
                 for hear in self.at.events.compiled:
                     hear(o, node, frame)
             if isinstance(o, Partial):
-                o = o.func  # what it is given besides is one of the values that its parameters may have
+                # What it is given besides is one of the values that its parameters may have; `vmap(f)` is made of `f`.
+                o = next((a for a in o.args if isinstance(o.func, Ext) and isinstance(a, Func)), o.func)
             if isinstance(o, (Func, Wrapped, Instance)):
                 which = id(o) if isinstance(o, Instance) else getattr(o, "node", o)
                 if ("root", which) not in self._seen or not (whole or ("in parts", which) in self._seen):
