@@ -30,6 +30,7 @@ Trait = Literal[
     "tells less",
     "in a tensor",
 ]
+MAX_TOLD = 3  # conditions of a finding: where there are as many, others may have been left out
 UNCALLED = "in code that no model calls"  # the note of what a package offers beside its models
 ITERATES = "in a loop that runs until its values say so"  # the note of an algorithm, which ends compiling all the same
 # The note of what no graph holds, in a module of a package of which nothing says that it is compiled.

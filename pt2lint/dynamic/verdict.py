@@ -16,7 +16,7 @@ from pt2lint.dynamic.installing import to_install_for
 from pt2lint.dynamic.recompilations import DEFAULT_MODE, Recompilations, called_often
 from pt2lint.dynamic.sites import COMPILED_PER_CALL, seen_at_sites
 from pt2lint.dynamic.statements import Statements, identifiers
-from pt2lint.finding import Finding, Verdict
+from pt2lint.finding import MAX_TOLD, Finding, Verdict
 
 FULLGRAPH = ("fullgraph", "capture")
 ONWARD = "onward"
@@ -110,6 +110,8 @@ def _not_seen_to_break(
             reason = f"the line was traced, but no run met `{never}`"
         elif unknown := _unknown(finding, path, files):
             reason = f"the line was traced, but nothing tells whether `{unknown}` held"
+        elif len(finding.when) >= MAX_TOLD:
+            reason = "the line was traced, but it may need more than the conditions that are told"
         elif _maybe_not_evaluated(finding, files.statements(path)):
             reason = "Dynamo traced the line, but may not have evaluated this part of it"
         elif (at := files.statements(path)) and at.makes_constant(finding.line, finding.end_line):

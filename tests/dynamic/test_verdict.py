@@ -85,6 +85,8 @@ def test_a_line_that_is_reached_another_way_than_the_finding_says_is_not_refuted
     )  # fmt: skip
     one = replace(one, when=("mask is None",))  # the other side of a test that is there
     assert verdict(5, 10)[0] == "refuted"
+    one = replace(one, when=("mask is None", "mask.any()", "self.training"))  # no more are ever told
+    assert verdict(5, 6, 10)[1].endswith("may need more than the conditions that are told")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from functools import reduce
 from typing import NamedTuple
 
 from pt2lint import finding
+from pt2lint.finding import MAX_TOLD
 
-MAX_TOLD = 3
 GIVEN_TEXT = " is not None"  # how a condition ends that asks whether something is given
 OR = " or "
 EQUATED = re.compile(r"([\w.]+) (==|!=) (?:'[^']*'|\"[^\"]*\"|[\d.]+)")
