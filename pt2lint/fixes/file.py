@@ -65,6 +65,11 @@ class File:
         return [*ast.walk(self.tree)]
 
     @cached_property
+    def classes(self) -> Sequence[ast.ClassDef]:
+        """All classes of the file, outer ones before those in them."""
+        return [node for node in self.nodes if isinstance(node, ast.ClassDef)]
+
+    @cached_property
     def _inside(self) -> set[str]:
         """The names that imports inside functions bind."""
         if not _INDENTED_IMPORT.search(self.source):
@@ -327,11 +332,8 @@ def file_at(path: str, source: str) -> File:
 def class_around(function: FunctionCode, line: int) -> ast.ClassDef | None:
     """The outermost class of the function's file that holds the line."""
 
-    def holds(one: ast.stmt) -> bool:
-        return one.lineno <= line <= (one.end_lineno or 0)
-
-    parts = (part for one in file_of(function).tree.body if holds(one) for part in ast.walk(one))
-    return next((part for part in parts if isinstance(part, ast.ClassDef) and holds(part)), None)
+    classes = file_of(function).classes
+    return next((one for one in classes if one.lineno <= line <= (one.end_lineno or 0)), None)
 
 
 def kept_in(function: FunctionCode, line: int, name: str) -> list[ast.expr]:

@@ -27,8 +27,9 @@ def ends_in_records(function: FunctionCode, node: cst.CSTNode) -> bool:
         return False
     given = {each.name.value for each in tree.parameters_in(owner.params)[1:]}
     rest = _from_here(function, node, owner)
-    filled = any(_fills(part, given) for statement in rest for part in tree.walk(statement))
-    return filled and all(_is_bookkeeping(statement, given) for statement in rest)
+    if not all(_is_bookkeeping(statement, given) for statement in rest):
+        return False  # mostly the statement itself is none: the rest is not gone over then
+    return any(_fills(part, given) for statement in rest for part in tree.walk(statement))
 
 
 def _from_here(function: FunctionCode, node: cst.CSTNode, owner: cst.CSTNode) -> list[cst.CSTNode]:
