@@ -212,9 +212,9 @@ class Functions:
         unit = self.unit_for(func)
         called = f"`{title(func)}`"
         callee = Frame(func.module, unit, called, frame, frame.region, func.defined_in, func.bound, func.env)
-        keeps = self.at.models.plays(frame.hands_to, "keeps changes")
-        if frame.hands_to and callee.within is None and not keeps:
-            callee.within = (frame.hands_to, callee)
+        if frame.hands_to and callee.within is None:
+            if not self.at.models.plays(frame.hands_to, "keeps changes"):
+                callee.within = (frame.hands_to, callee)
         for hear in self.at.events.entered:
             hear(func, node, frame, callee)
         if not callee.gradless:
