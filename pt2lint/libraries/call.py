@@ -102,7 +102,8 @@ class Call:
 
     def trace(self, function: Value, args: list[Value]) -> Value:
         """The same, where Dynamo traces that argument as a graph of its own."""
-        before, self.frame.hands_to = self.frame.hands_to, self.name
+        # `grad(f)(x)` by the name of `grad`, without what is said of the function that it made.
+        before, self.frame.hands_to = self.frame.hands_to, self.name.partition(" ")[0]
         try:
             return self.apply(function, args)
         finally:

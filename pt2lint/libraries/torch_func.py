@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pt2lint.libraries.call import Call
 from pt2lint.libraries.model import Library
-from pt2lint.libraries.torch_functions import called
+from pt2lint.libraries.torch_functions import called, traced
 from pt2lint.static.values import (
     UNKNOWN,
     Dict,
@@ -20,8 +20,10 @@ from pt2lint.static.values import (
 
 VALUE = "torch.func.grad_and_value"
 MADE = " of a function"  # what such a function is called that was made of another one
+GRADIENTS = ("torch.func.grad", VALUE)
 JACOBIANS = tuple(f"torch.func.{name}" for name in ("jacrev", "jacfwd", "hessian"))
 BESIDE = ("torch.func.vjp", "torch.func.jvp")
+DERIVED = (*GRADIENTS, *JACOBIANS)
 MAPS = ("torch.func.vmap", "torch.vmap")
 
 
@@ -55,24 +57,13 @@ def made(call: Call) -> Value:
 
 def derived(call: Call) -> Value:
     """`jacrev(f)(x)`: of a function that returns a tensor a tensor, if it is by one of what is given."""
-    if not call.args:
-        return UNKNOWN
-    result, number = call.trace(*_taken(call)), call.kwargs.get("argnums")
+    result, number = traced(call), call.kwargs.get("argnums")
     by_one = number is None or (isinstance(number, Py) and isinstance(number.const, int))
     return (
         like(call, result)
         if by_one and "has_aux" not in call.kwargs and isinstance(result, Tensor)
         else UNKNOWN
     )
-
-
-def mapped(call: Call) -> Value:
-    """`vmap(f)(x)`: `f` is given tensors of one dimension less, and what it returns has one more."""
-    return call.trace(*_taken(call)) if call.args else UNKNOWN
-
-
-def _taken(call: Call) -> tuple[Value, list[Value]]:
-    return call.args[0], call.args[1:]
 
 
 def second(value: Value) -> Value:
@@ -126,17 +117,12 @@ def with_weights(call: Call) -> Value:
 LIBRARY = Library(
     "torch.func",
     # Measured on 2.9 and 2.13: lists and attributes that the function changes are no reason for a break.
-    roles={
-        "keeps changes": (
-            *(f"{name}{MADE}" for name in ("torch.func.grad", VALUE, *JACOBIANS, *MAPS)),
-            *BESIDE,
-        )
-    },
+    roles={"keeps changes": (*DERIVED, *MAPS, *BESIDE)},
     handlers={
-        **dict.fromkeys(("torch.func.grad", VALUE, *JACOBIANS, *MAPS), made),
-        **dict.fromkeys((f"torch.func.grad{MADE}", f"{VALUE}{MADE}"), differentiated),
+        **dict.fromkeys((*DERIVED, *MAPS), made),
+        **{f"{name}{MADE}": differentiated for name in GRADIENTS},
         **{f"{name}{MADE}": derived for name in JACOBIANS},
-        **{f"{name}{MADE}": mapped for name in MAPS},
+        **{f"{name}{MADE}": traced for name in MAPS},  # of tensors of one dimension less
         **dict.fromkeys(BESIDE, beside),
         "torch.func.functional_call": with_weights,
     },

@@ -250,7 +250,8 @@ def _count(sizes: Sequence[Value], size: Value | None) -> int | None:
     return len(sizes) if len(sizes) > 1 or (sizes and isinstance(sizes[0], (Py, Tensor))) else None
 
 
-def checkpoint(call: Call) -> Value:
+def traced(call: Call) -> Value:
+    """`checkpoint(f, x)`, `map(f, xs)`: `f` is traced as a graph of its own, with what comes after it."""
     return call.trace(call.args[0], call.args[1:]) if call.args else UNKNOWN
 
 
@@ -294,11 +295,6 @@ def scanned(call: Call) -> Value:
     start, each = call.args[1], call.args[1 if call.name.endswith("associative_scan") else 2 :][:1]
     call.trace(call.args[0], [start, *each])
     return UNKNOWN
-
-
-def each(call: Call) -> Value:
-    """map(f, xs, *more)"""
-    return call.trace(call.args[0], call.args[1:]) if call.args else UNKNOWN
 
 
 def from_numpy(call: Call) -> Value:
@@ -531,14 +527,13 @@ LIBRARY = Library(
     # Measured on torch 2.13 (tests/static/test_libraries.py).
     breaks={f"{home}.{name}": why for home, names, why in UNTRACED for name in names.split()},
     handlers={
-        "torch.utils.checkpoint.checkpoint": checkpoint,
+        "torch.utils.checkpoint.checkpoint": traced,
         "torch.Tensor.register_hook": hooked,
         "torch.cond": cond,
         f"{HIGHER}cond": cond,
         **dict.fromkeys(("torch.while_loop", f"{HIGHER}while_loop"), repeated),
         **dict.fromkeys((f"{HIGHER}scan", f"{HIGHER}associative_scan"), scanned),
-        f"{HIGHER}map": each,
-        f"{HIGHER}map.map": each,
+        **dict.fromkeys((f"{HIGHER}map", f"{HIGHER}map.map"), traced),
         "torch.from_numpy": from_numpy,
         "torch.full": filled,
         "torch.is_tensor": is_tensor,

@@ -407,7 +407,7 @@ class GraphBreak(Rule):
         name = variant or op.name
         if not breaks_on(name, target):
             return
-        runner = f"`{op.within.split()[0].rpartition('.')[2]}`" if op.within else ""
+        runner = f"`{op.within.rpartition('.')[2]}`"
         captured = op.whole and not breaks_on(name, target, whole=True)
         message = message.replace("{code}", self.quote(node))
         if op.why:
