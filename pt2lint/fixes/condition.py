@@ -86,6 +86,13 @@ def conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [node]
 
 
+def disjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """`a`, `b` and `c` of `a or b or c`."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
+        return [*disjuncts(node.left), *disjuncts(node.right)]
+    return [node]
+
+
 def _is_tensor(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
         return _is_tensor(function, node.expression, kind)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from pt2lint.rule import tree
+from pt2lint.rule.syntax import function_around
 
 if TYPE_CHECKING:
     from pt2lint.rule import FunctionCode
@@ -20,9 +21,7 @@ CASTS = ("float", "int", "bool", "round", "len", "str")
 def ends_in_records(function: FunctionCode, node: cst.CSTNode) -> bool:
     """Whether the function does nothing more, from the statement on, than to fill lists and dictionaries that it is
     given, and to return what it has: `records["loss"].append(loss.item())`, then `return loss`."""
-    owner: cst.CSTNode | None = node
-    while owner is not None and not isinstance(owner, cst.FunctionDef):
-        owner = function.parent(owner)
+    owner = function_around(function, node)
     if owner is None:
         return False
     given = {each.name.value for each in tree.parameters_in(owner.params)[1:]}

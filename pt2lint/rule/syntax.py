@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import children, placed, says_none, walk
+
+if TYPE_CHECKING:
+    from pt2lint.rule import FunctionCode
 
 
 def dotted(node: cst.BaseExpression) -> str:

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from pt2lint.fixes.arms import leaves
-from pt2lint.fixes.condition import conjuncts, definition
+from pt2lint.fixes.condition import conjuncts, definition, disjuncts
 from pt2lint.fixes.file import class_around, method_in, placed_in
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, guess
@@ -101,14 +101,7 @@ def _leaves_at_zero(function: FunctionCode, statement: cst.CSTNode, rate: str) -
         f"{rate} <= 0.0",
         f"{rate} == 0.",
     )
-    return any(source(function, one) in zero for one in _disjuncts(statement.test))
-
-
-def _disjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """`a`, `b` and `c` of `a or b or c`."""
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
-        return [*_disjuncts(node.left), *_disjuncts(node.right)]
-    return [node]
+    return any(source(function, one) in zero for one in disjuncts(statement.test))
 
 
 def _may_be_zero(function: FunctionCode, rate: cst.Name | cst.Attribute) -> bool:

@@ -46,7 +46,7 @@ def unscripted(function: FunctionCode, node: cst.Call) -> Repaired:
 
 def _classes(file: File, cls: ast.ClassDef | None) -> list[ast.ClassDef]:
     """The class, and those of the file from which it is derived."""
-    known = {one.name: one for one in file.nodes if isinstance(one, ast.ClassDef)}
+    known = {one.name: one for one in file.classes}
     found: list[ast.ClassDef] = []
     pending = [cls] if cls is not None else []
     while pending:
