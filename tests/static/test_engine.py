@@ -175,6 +175,27 @@ def test_what_stands_too_deep_to_ask_its_helpers_is_not_sure(
     assert (finding.line, finding.confidence) == (82, "low")
 
 
+@pytest.mark.parametrize("first", [15, 16, 17, 18, 19])
+def test_what_a_call_too_deep_to_ask_answered_is_no_answer_further_up(
+    first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same helpers are reached from there, from one call above and from two."""
+    monkeypatch.chdir(tmp_path)
+    steps = "".join(f"def f{n}(x, mask):\n    return f{n - 1}(x, mask)\n\n\n" for n in range(1, first + 1))
+    Path("deep.py").write_text(
+        "import torch\n\n\ndef is_proxy(x):\n    return type(x).__name__ == 'Proxy'\n\n\n"
+        "def is_tracing(x):\n    traced = torch.compiler.is_compiling()\n    traced |= is_proxy(x)\n"
+        "    return traced\n\n\n"
+        "def skips(mask):\n    return not is_tracing(mask) and mask.all()\n\n\n"
+        "def f0(x, mask):\n    return x if skips(mask) else x * mask\n\n\n"
+        + steps
+        + "@torch.compile\ndef top(x: torch.Tensor):\n"
+        + f"    return f{first}(x, x > 0) + f{first - 1}(x, x > 0) + f{first - 2}(x, x > 0)\n"
+    )
+    found = lint(["deep.py"], Settings(target_torch=(2, 13), pedantic=True)).findings
+    assert [finding.confidence for finding in found if finding.confidence != "low"] == []
+
+
 KINDS = """\
 import torch
 from torch import nn

@@ -77,6 +77,31 @@ DEEP = 2  # calls above that depth: what they ask of others may be asked in vain
 MAX_CONTEXTS = 10
 
 
+class _Results:
+    """What each call gave. `cuts` counts calls that were too deep to be followed; an answer that rests on one is known
+    with its depth, and a call from further up gets to ask again."""
+
+    def __init__(self) -> None:
+        self.cuts = 0
+        self._known: dict[Any, Value] = {}
+        self._depths: dict[Any, int] = {}
+
+    def get(self, key: Any, depth: int) -> Value | None:
+        cut = self._depths.get(key)
+        if cut is None:
+            return self._known.get(key)
+        if depth < cut:
+            return None
+        self.cuts += 1
+        return self._known[key]
+
+    def keep(self, key: Any, value: Value, depth: int, cut: bool = False) -> None:
+        self._known[key] = value
+        self._depths.pop(key, None)
+        if cut:
+            self._depths[key] = depth
+
+
 class Functions:
     """`reached` are those that Dynamo traces on some way from a root, and whether anybody else than their own object
     calls them; `calls` holds what they were called with, by path and lines; `active` those being interpreted, `run`
@@ -86,7 +111,7 @@ class Functions:
         self.at = at
         self.usage = Usage(at)
         self.passed = Passed(at)
-        self._results: dict[Any, Value] = {}
+        self._results = _Results()
         self._contexts: dict[Any, int] = {}
         self._returned: dict[Any, Value] = {}
         self._kept: list[Env] = []
@@ -135,11 +160,14 @@ class Functions:
     ) -> Value:
         """Interpret the function for these arguments, once for all arguments of the same kinds."""
         if len(self.active) >= MAX_DEPTH - DEEP and not self.at.notebook.doubt:
+            cuts = self._results.cuts
             self.at.notebook.doubt += 1
             try:
-                return self.call_function(func, args, kwargs, node, frame, spread)
+                answered = self.call_function(func, args, kwargs, node, frame, spread)
             finally:
                 self.at.notebook.doubt -= 1
+            # One of several, and perhaps it is known which: what would tell was not asked.
+            return UNKNOWN if self._results.cuts > cuts and answered.__class__ is Union else answered
         definition, region, roots = func.node, frame.region, self.at.calls.roots
         if frame.skipped:
             # Called from plain Python: what the caller computed is an argument of a graph of its own.
@@ -155,7 +183,7 @@ class Functions:
             for hear in self.at.events.given:
                 hear(func, args[func.bound is not None :], kwargs, env, node, frame)
         key = self._key(func, env, frame)
-        known = self._results.get(key)
+        known = self._results.get(key, len(self.active))
         if known is not None:
             self.at.conditions.contexts.called(key, frame)
             self.at.notebook.clock += self.at.notebook.made.get(key, 0)
@@ -176,6 +204,7 @@ class Functions:
         often = often or bool(self.active and self.at.expressions.spent)
         if active > 1 or len(self.active) >= MAX_DEPTH or often or self.at.objects.is_beside(func):
             self.at.conditions.contexts.called_somehow(which, frame, func.bound)
+            self._results.cuts += len(self.active) >= MAX_DEPTH
             answer = self._returned.get(which, UNKNOWN)
             if isinstance(answer, Py) and truth(answer) is not None:
                 return answer  # the same whatever it was given
@@ -186,9 +215,12 @@ class Functions:
         callee.context = self.at.conditions.contexts.entered(which, key, frame, func.bound)
         self._prepare(func, env, frame, callee)
         if active == 0:
-            self._results[key] = self._declared(func, callee)  # what a recursive call sees
+            self._results.keep(
+                key, self._declared(func, callee), len(self.active)
+            )  # what a recursive call sees
+        cuts = self._results.cuts
         result = self._settled(func, self._run(func, env, callee, which, key), callee)
-        self._results[key] = _anew(result, definition)
+        self._results.keep(key, _anew(result, definition), len(self.active), self._results.cuts > cuts)
         returned = self._returned.get(which)
         self._returned[which] = result if returned is None else join(returned, result)
         return result
