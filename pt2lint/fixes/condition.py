@@ -38,8 +38,11 @@ class Condition:
     imports: tuple[Edit, ...] = ()
 
 
-def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind) -> Condition:
-    """The test of an `if` (or the like) as a tensor, with what stays in Python in front of it.
+def read_condition(
+    function: FunctionCode, test: cst.BaseExpression, kind: Kind, fails: bool | None = None
+) -> Condition:
+    """The test of an `if` (or the like) as a tensor, with what stays in Python in front of it. `fails`: the text is for
+    an assertion, which fails where the test comes out so.
 
     `.item()`, `bool()`, `float()` and `int()` around a tensor that is compared are dropped; `and`, `or` and
     `not` of tensors become torch.logical_*; a tensor of numbers is compared with zero, as its truth is.
@@ -66,7 +69,8 @@ def read_condition(function: FunctionCode, test: cst.BaseExpression, kind: Kind)
     if len(parts) == 1 and not _is_tensor(function, test, kind) and (asked or kind(test) != "unknown"):
         raise Refused("the test is plain Python, or not known to be a tensor")
     reader = _Reader(function, kind)
-    texts = [reader.truth(part) for part in dynamic]
+    turned = fails is not None and fails != negated
+    texts = [reader.truth(part, turned) for part in dynamic]
     text = joined(texts, "&")
     if len(texts) > 1 and any(costly(function, part, kind) for part in dynamic[1:]):
         raise Refused("a later part of an `and` of tensors may not be computed where the first is false")
@@ -193,13 +197,13 @@ class _Reader:
         self.imports += [edit for edit in imports if edit not in self.imports]
         return text
 
-    def truth(self, node: cst.BaseExpression) -> str:
-        """A bool tensor for the truth of a tensor."""
+    def truth(self, node: cst.BaseExpression, turned: bool = False) -> str:
+        """A bool tensor for the truth of a tensor; `turned`: of which the opposite is wanted."""
         if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
             inside = node.expression
             if isinstance(inside, cst.UnaryOperation) and isinstance(inside.operator, cst.Not):
-                return self.truth(inside.expression)
-            return opposite(self.truth(inside))
+                return self.truth(inside.expression, turned)
+            return opposite(self.truth(inside, not turned))
         if isinstance(node, cst.BooleanOperation):
             for side in (node.left, node.right):
                 if not _is_tensor(self.function, side, self.kind):
@@ -211,7 +215,7 @@ class _Reader:
                 raise Refused("the second part may not be computed where the first decides")
             self.exact = False
             sign = "&" if isinstance(node.operator, cst.And) else "|"
-            return joined([self.truth(node.left), self.truth(node.right)], sign)
+            return joined([self.truth(node.left, turned), self.truth(node.right, turned)], sign)
         if isinstance(node, cst.Comparison):
             return self.comparison(node)
         if (given := _close(self.function, node)) is not None:
@@ -220,12 +224,13 @@ class _Reader:
         if isinstance(inner, cst.Comparison):
             return self.comparison(inner)
         if isinstance(inner, cst.BooleanOperation | cst.UnaryOperation) and inner is not node:
-            return self.truth(inner)  # `bool(a or b)`
+            return self.truth(inner, turned)  # `bool(a or b)`
         self.exact = self.exact and is_scalar(self.function, inner)
         text = source(self.function, inner)
         if isinstance(inner, cst.Name) and _is_optional_argument(self.function, inner):
             raise Refused(f"`{text}` may be None")
-        return text if _is_bool(inner, self.kind) else f"({in_parentheses(text)} != 0)"
+        plain = _is_bool(inner, self.kind) and not (turned and _may_be_bytes(inner, self.kind))
+        return text if plain else f"({in_parentheses(text)} != 0)"
 
     def comparison(self, node: cst.Comparison) -> str:
         sides = [node.left, *(one.comparator for one in node.comparisons)]
@@ -365,6 +370,15 @@ def _is_bool(node: cst.BaseExpression, kind: Kind) -> bool:
         return False
     asked = [node.func.value] if isinstance(node.func, cst.Attribute) else []
     return any(_is_bool(one, kind) for one in (*asked, *(arg.value for arg in node.args[:1])))
+
+
+def _may_be_bytes(node: cst.BaseExpression, kind: Kind) -> bool:
+    """Whether a tensor may be `any` or `all` of bytes, which is a byte: `~` of 1 is 254 then, and true."""
+    if not isinstance(node, cst.Call) or callee(node) not in ("any", "all"):
+        return False
+    asked = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+    known = ("tensor:bool", "tensor:float")
+    return not any(kind(one) in known for one in (*asked, *(arg.value for arg in node.args[:1])))
 
 
 def opposite(text: str) -> str:

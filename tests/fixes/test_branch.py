@@ -442,22 +442,25 @@ REFUSED_BY_WHERE = {
 @pytest.mark.parametrize(
     ("body", "written"),
     [
-        ("return y / n if n > 0 else y", "torch.where(n > 0, y / torch.where(n > 0, n, 1), y)"),
+        ("return y / n if n > 0 else y", "return y / torch.where(n > 0, n, 1)\n"),
+        ("return 2 ** (y / n if n > 0 else y)", "return 2 ** (y / torch.where(n > 0, n, 1))\n"),
+        ("return y if n == 0 else y / n", "return y / torch.where(n == 0, 1, n)\n"),
+        ("return y - 1 if n == 0 else y / n", "torch.where(n == 0, y - 1, y / torch.where(n == 0, 1, n))"),
         (
             "if n == 0:\n        return y * 0\n    return y / n",
             "torch.where(n == 0, y * 0, y / torch.where(n == 0, 1, n))",
         ),
         (
             "if not (y > 0).any() & (n > 0):\n        y = y / (n - 1)\n    return y",
-            "    take = (y > 0).any() & (n > 0)\n    y = torch.where(take, y, y / torch.where(take, 1, n - 1))\n",
+            "    take = (y > 0).any() & (n > 0)\n    y = y / torch.where(take, 1, n - 1)\n",
         ),
         (
             "if n > 0:\n        m = n * 2\n        y = y / m\n    return y",
-            "    m = n * 2\n    y = torch.where(take, y / torch.where(take, m, 1), y)\n",
+            "    m = n * 2\n    y = y / torch.where(take, m, 1)\n",
         ),
         (
             "some = n > 0\n    if some:\n        m = n * 2\n        y = y / m\n    return y",
-            "    some = n > 0\n    m = n * 2\n    y = torch.where(some, y / torch.where(some, m, 1), y)\n",
+            "    some = n > 0\n    m = n * 2\n    y = y / torch.where(some, m, 1)\n",
         ),
         (
             "some = n > 0\n    if not some:\n        m = n * 2\n        return y + m\n    return y",
@@ -514,8 +517,8 @@ def test_a_division_is_by_one_where_it_is_not_taken(body, written):
             "if not n >= 1:\n        return y\n    z = y / n\n    return z + 1",
             "    z_otherwise = y / n.clamp(min=1)\n    return torch.where(take, z_otherwise + 1, y)\n",
         ),
-        ("return y / n if n == 0 else y", "torch.where(n == 0, y / torch.where(n == 0, n, 1), y)"),
-        ("return y / n if n > 1 else y", "torch.where(n > 1, y / torch.where(n > 1, n, 1), y)"),
+        ("return y / n if n == 0 else y", "return y / torch.where(n == 0, n, 1)\n"),
+        ("return y / n if n > 1 else y", "return y / torch.where(n > 1, n, 1)\n"),
         ("m[0] = True\n    return y / n if m.any() else y", "torch.where(m.any(), n, 1)"),
     ],
 )

@@ -31,9 +31,11 @@ from pt2lint.fixes.repairs import (
     variable,
     window,
 )
+from pt2lint.fixes.repairs.computed_first import computed_first
 from pt2lint.fixes.repairs.presence import given_or_default
 from pt2lint.op import Op
 from pt2lint.project.config import Configs, Settings
+from pt2lint.rule.tree import callee
 from pt2lint.static.engine import lint
 from tests.fixes.lab import NO_PROJECT, applied, calls, function_code, load, nodes, prove
 
@@ -395,6 +397,7 @@ ASSIGNMENTS = [
     "if x.dim() == 2 and not (y > 0).all():\n        y[y > 1] = 1.0",
     "bad = y.isnan()\n    if bad.any():\n        y = y.masked_fill(bad, 0.0)",
     "bad = (y > 2).any(1)\n    if bad.any():\n        y = y.masked_fill(bad.unsqueeze(1), torch.tensor(0.0))",
+    "bad = (y > 2).int().sum(1)\n    if bad.any():\n        y = y.masked_fill(bad.unsqueeze(1).to(torch.bool), 0.0)",
     "bad = y > 2\n    if bad.sum() > 0:\n        z = torch.where(bad, y + 1, z)\n        y[bad & (x > 1)] = 2.0",
     "less = y < z\n    if less.any():\n        kept = torch.where(less, -z, y)\n        z = torch.where(~less, z, -y)\n"
     "        y = kept  # last",
@@ -406,7 +409,8 @@ def test_mask_is_assigned_through(text):
     source = lines("y = x * 2", "z = x - 1", text, "return y.sin() + z")
     code = function_code(source)
     fix = shortcut.mask_assignment(code, nodes(code, cst.If)[0])
-    prove(source, fix, [[X], [(X * 100).detach()], [POSITIVE]])
+    after = prove(source, fix, [[X], [(X * 100).detach()], [POSITIVE]])
+    assert "bad.any()" not in after
 
 
 @pytest.mark.parametrize(
@@ -1160,6 +1164,10 @@ def test_a_scripted_module_is_left_to_the_compiler(inner, left):
         ),
         ("torch.tensor([2.5] * n)", "torch.full((n,), 2.5)"),
         ("th.tensor([2.5] * n)", "th.full((n,), 2.5)"),
+        (
+            "torch.tensor([1] * (n - 4), dtype=torch.int32)",
+            "torch.full((max(n - 4, 0),), 1, dtype=torch.int32)",
+        ),
         ("torch.tensor([x[0]] * n)", None),
         ("torch.tensor([[1]] * n)", None),
         ("torch.tensor([1, 2] * n)", None),
@@ -1180,6 +1188,21 @@ def test_a_list_of_one_number_is_a_filled_tensor(made, full):
         assert f"return {full}, x\n" in after
         before, now = load(source).f(X)[0], load(after).f(X)[0]
         assert (now.dtype, now.tolist()) == (before.dtype, before.tolist())
+
+
+def test_what_is_computed_first_has_the_name_of_its_argument():
+    source = lines(
+        "kept = {}",
+        "kept.update(most=x.max().item(), lines=2)",
+        "kept.update(x=x.min().item())",
+        "return kept",
+    )
+    code = function_code(source)
+    first, second = (one for one in nodes(code, cst.Call) if callee(one) == "update")
+    (fix,) = computed_first(code, first, first.args[:1])
+    assert "    most = x.max().item()\n    kept.update(most=most, lines=2)\n" in applied(source, fix)
+    (fix,) = computed_first(code, second, second.args[:1])
+    assert "    x_2 = x.min().item()\n    kept.update(x=x_2)\n" in applied(source, fix)
 
 
 PLACES = """import torch

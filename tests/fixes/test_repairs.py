@@ -261,6 +261,36 @@ def test_assert_in_graph(test):
 
 
 @pytest.mark.parametrize(
+    ("asserted", "made"),
+    [
+        ("not given.any()", "given.any() == 0"),
+        ("not (given.any() or given.all())", "~((given.any() != 0) | (given.all() != 0))"),
+        ("not given.bool().any()", "~given.bool().any()"),
+        ("not (given > 1).any()", "~(given > 1).any()"),
+    ],
+)
+def test_bytes_are_not_turned_round(asserted, made):
+    """`any` of bytes is a byte, and `~` of 1 is 254."""
+    source = HEAD + f"def f(given: torch.Tensor):\n    assert {asserted}\n    return given + 1\n"
+    fix = first(source, cst.Assert, guard.assert_in_graph)
+    assert f"assert {made}\n" in applied(source, fix)
+    none = torch.zeros(2, dtype=torch.uint8)
+    prove(source, fix, [[none]])
+    prove(source, fix, [[none + 2]], errors_alike=False)
+    raising = f"def f(given: torch.Tensor):\n    if {asserted.removeprefix('not ')}:\n        raise ValueError\n    return given\n"
+    assert f"torch._assert_async({made}, " in applied(
+        HEAD + raising, first(HEAD + raising, cst.If, guard.raise_to_assert)
+    )
+
+
+def test_what_a_message_reads_ends_the_graph_before():
+    source = HEAD + DEF + "most = x.max().item()\n    assert (x < 9).all(), {}\n    return x + 1\n"
+    for message in ("say(most)", "f'at most {most}'"):
+        code = function_code(source.replace("{}", message, 1))
+        assert isinstance(guard.assert_in_graph(code, nodes(code, cst.Assert)[0]), Refusal)
+
+
+@pytest.mark.parametrize(
     "test", ["x.dim() == 1", "x.sum() > -99", '(x > len("\'")).any(), x', "x.any() and x.dim() == 1"]
 )
 def test_assert_in_graph_is_refused(test):
@@ -602,6 +632,8 @@ def test_masked_assignment(statement):
         ("y[y > 0] -= 1", "z = y", False),
         ("y[y > 0] -= 1", "z = y[:1]", False),
         ("y[y > 0] -= 1", "z = y.view(-1)", False),
+        ("y[y > 0] -= 1\n    z = y.view(-1)", "", True),
+        ("for _ in range(2):\n        y[y > 0] -= 1\n        z = y.view(-1)", "", False),
         ("y[y > 0] -= 0.5", "", False),  # of whole numbers it would be another dtype
         ("y[y > 0] = x[y > 0].abs()", "", False),
         ("y[y > 0] += 1", "y = torch.arange(3).repeat(2).reshape(2, 3)", False),
@@ -612,7 +644,7 @@ def test_masked_assignment(statement):
 def test_masked_assignment_of_an_own_tensor(statement, other, own):
     source = HEAD + DEF + f"y = x * 3\n    {other or 'pass'}\n    {statement}\n    return y, 1\n"
     code = function_code(source)
-    kind = cst.Assign if " = " in statement else cst.AugAssign
+    kind = cst.Assign if " = " in statement and "-=" not in statement else cst.AugAssign
     [node] = [one for one in nodes(code, kind) if "[y" in code.module.code_for_node(one)]
     after = prove(source, mask.assign_where(code, node), [[X.detach()], [P]])
     assert ("    y = torch.where(" in after) == own, after

@@ -47,7 +47,7 @@ def _computed_first(function: FunctionCode, call: cst.Call, given: Sequence[cst.
         first, _, end, _ = function.range(arg.value)
         if first != end or arg.value.lpar:
             return Refusal("it goes over several lines")
-        name = fresh(function, WANTED, arg)
+        name = fresh(function, arg.keyword.value if arg.keyword is not None else WANTED, arg)
         made += f"{name} = {source(function, arg.value)}\n{indent}"
         edits.append(Edit(function.path, *function.range(arg.value), name))
     line, column, _, _ = function.range(small)

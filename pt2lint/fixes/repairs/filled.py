@@ -12,6 +12,7 @@ from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.tree import walk
 
 _NUMBERS = ("int", "float", "bool")
 
@@ -54,6 +55,9 @@ def filled(function: FunctionCode, node: cst.CSTNode, kind: Kind | None = None) 
     else:
         full, imports = torch_name(function, "torch.full")
     size_text, *rest = texts
+    if any(isinstance(one, cst.Subtract | cst.Minus) for one in walk(size)):
+        bare = source(function, size.with_changes(lpar=(), rpar=()))
+        size_text = f"max({bare}, 0)"  # a list that is repeated a negative number of times is empty
     return fix(
         "Fill the tensor with `torch.full`: its size stays a symbol, and no list is made. It assumes that the list is "
         "not empty: the tensor made of that holds floats.",

@@ -11,7 +11,7 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.comments import of_next_line
-from pt2lint.fixes.condition import and_not, conjuncts, opposite, read_condition
+from pt2lint.fixes.condition import and_not, conjuncts, definition, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess, told, words
@@ -152,7 +152,7 @@ def _check_of(
     raised = _only_raises(function, node)
     if raised.exc is None or raised.cause is not None:
         raise Refused("the error is raised again, or from another")
-    condition = read_condition(function, stands_for if stands_for is not None else node.test, kind)
+    condition = read_condition(function, stands_for if stands_for is not None else node.test, kind, True)
     error = source(function, raised.exc.func if isinstance(raised.exc, cst.Call) else raised.exc)
     if not error.rpartition(".")[2][:1].isupper():
         raise Refused("what is raised is no class that has a name here")
@@ -717,7 +717,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
         return Refusal("the error is caught in the function, which then goes another way")
     if not _constant(node.msg):
         return _asserts_in_eager(function, node, kind)
-    condition = read_condition(function, node.test, kind)
+    condition = read_condition(function, node.test, kind, False)
     if condition.static:
         return Refusal("the assertion is part tensor, part plain Python")
     imports = list(condition.imports)
@@ -770,6 +770,14 @@ def _asserts_in_eager(function: FunctionCode, node: cst.Assert, kind: Kind) -> R
     )
 
 
+def _tells_what_is_read(function: FunctionCode, message: cst.BaseExpression) -> bool:
+    """Whether a name in the message is a number that a statement above reads out of a tensor."""
+    told = (definition(function, one) for one in walk(message) if isinstance(one, cst.Name))
+    return any(
+        callee(one) == "item" for value in told if value for one in walk(value) if isinstance(one, cst.Call)
+    )
+
+
 @refusing
 def _in_compiled(
     function: FunctionCode, statement: cst.CSTNode | None, kind: Kind
@@ -778,9 +786,11 @@ def _in_compiled(
     node = small_of(statement)
     if not isinstance(node, cst.Assert) or node.msg is None or _constant(node.msg):
         raise Refused("no assertion whose message holds values")
-    condition = read_condition(function, node.test, kind)
+    condition = read_condition(function, node.test, kind, False)
     if condition.static:
         raise Refused("the assertion is part tensor, part plain Python")
+    if _tells_what_is_read(function, node.msg):
+        raise Refused("the graph ends before, at a number that the message tells")
     # Eager mode goes on to show what it did; where that is no text, or values alone, the graph says what did not hold.
     said = _message(function, node.msg, kind) if _is_text(node.msg) else ""
     message = said if _says_something(said) else _as_text(function, node.test) or said

@@ -32,7 +32,7 @@ def as_local(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`self.x = self.x.to(y)` as `x = self.x.to(y)`, and what the function reads of it below, as `x`.
 
-    Refused where the statement stands under a test or in a loop, where the function assigns it again, and where
+    Refused where the statement stands under a test or in a loop, where the function assigns it above or below, and where
     another one reads it, which then would find what was made.
     """
     owner, statement = enclosing_function(function, node), statement_of(function, node)
@@ -54,13 +54,11 @@ def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
         name = fresh(function, name)
     new: dict[cst.CSTNode, cst.CSTNode] = {node: cst.Name(name)}
     for part in walk(owner.body):
-        if (
-            isinstance(part, cst.Attribute)
-            and function.range(part)[0] > line
-            and source(function, part) == text
-        ):
+        if isinstance(part, cst.Attribute) and part is not node and source(function, part) == text:
             if _is_bound(function, part):
-                return Refusal("it is assigned again")
+                return Refusal("it is assigned again, or what is made above would be converted at each call")
+            if function.range(part)[0] <= line:
+                continue
             if any(isinstance(a, cst.FunctionDef) and a is not owner for a in ancestors(function, part)):
                 return Refusal("a function inside reads it")
             new[part] = cst.Name(name)

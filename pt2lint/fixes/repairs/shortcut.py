@@ -359,7 +359,8 @@ def _mask_of(function: FunctionCode, kind: Kind, small: cst.BaseSmallStatement |
         raise Refused("the body is no assignment of a number through a mask")
     if effect(mask) or effect(place):
         raise Refused("the mask has an effect")
-    if kind(mask) != "tensor:bool" and not gives_bools(mask):
+    made = isinstance(mask, cst.Call) and _to_bools(function, mask)
+    if kind(mask) != "tensor:bool" and not gives_bools(mask) and not made:
         raise Refused("the index is not known to be a mask")
     return mask
 
@@ -425,7 +426,7 @@ def _positive(function: FunctionCode, mask: cst.BaseExpression) -> tuple[str, bo
 
 def _readings(function: FunctionCode, mask: cst.BaseExpression) -> list[tuple[str, bool]]:
     """The masks without which this one has nothing set (nor unset): itself, and what it is a view or a part of
-    (`m.unsqueeze(1)`, `m[:, None]`); each with whether it is turned round."""
+    (`m.unsqueeze(1)`, `m[:, None]`), or that as bools; each with whether it is turned round."""
     found = [_positive(function, mask)]
     inner: cst.BaseExpression | None = None
     turned = False
@@ -435,11 +436,19 @@ def _readings(function: FunctionCode, mask: cst.BaseExpression) -> list[tuple[st
         inner = mask.value
     elif isinstance(mask, cst.Call) and isinstance(mask.func, cst.Attribute):
         inner, turned = reduced(function, mask, "logical_not"), True
-        if inner is None and callee(mask) in _VIEWS and qualified(function, mask.func) is None:
+        if (inner is None and callee(mask) in _VIEWS and qualified(function, mask.func) is None) or (
+            inner is None and _to_bools(function, mask)
+        ):
             inner, turned = mask.func.value, False
     if inner is not None:
         found += [(text, own != turned) for text, own in _readings(function, inner)]
     return found
+
+
+def _to_bools(function: FunctionCode, call: cst.Call) -> bool:
+    """`m.bool()`, `m.to(torch.bool)`"""
+    given = [qualified(function, arg.value) for arg in call.args]
+    return (callee(call), given) in (("bool", []), ("to", ["torch.bool"]))
 
 
 def _joined(mask: cst.BaseExpression) -> list[cst.BaseExpression]:

@@ -35,7 +35,7 @@ from pt2lint.fixes.kinds import (
     words,
 )
 from pt2lint.fixes.names import bound_before, fresh, live_after, reads, uses
-from pt2lint.fixes.nodes import enclosing_function, parameters
+from pt2lint.fixes.nodes import ancestors, enclosing_function, parameters
 from pt2lint.fixes.purity import RANDOM, alike, costly, effect, is_view, number, of_number, singular
 from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
 from pt2lint.fixes.rewrite import New, replaced, rewrite
@@ -110,6 +110,10 @@ def _where_expression(function: FunctionCode, node: cst.IfExp, kind: Kind) -> Re
         values = [part for one in shields for part in one.left]
     first, second = ordered(condition, *(source(function, side) for side in sides))
     text = _selection(function, torch, condition.text, first, second)
+    if not text.startswith(torch) and not isinstance(
+        function.parent(node), cst.Assign | cst.Return | cst.Arg
+    ):
+        text = f"({text})"
     new = under_static(function, node, condition, text)
     safe = False
     assumes = " It assumes that both values are tensors (or numbers) of one shape and dtype."
@@ -176,8 +180,15 @@ def _is_kept_off_zero(node: cst.BaseExpression) -> bool:
 
 
 def _selection(function: FunctionCode, where: str, test: str, first: str, second: str) -> str:
-    """`torch.where(test, first, second)`; what a side makes a tensor of, beside a tensor, is the number alone."""
+    """`torch.where(test, first, second)`; what a side makes a tensor of, beside a tensor, is the number alone. Of
+    `x / torch.where(test, n, 1)` and `x` the first is both."""
     nodes = [cst.parse_expression(one) for one in (first, second)]
+    for side, other, at in ((*nodes, 2), (*nodes[::-1], 1)):
+        if isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.Divide):
+            alike, by = side.left.deep_equals(other), side.right
+            kept = isinstance(by, cst.Call) and source(function, by).startswith(f"{where}({test}, ")
+            if alike and kept and number(cst.ensure_type(by, cst.Call).args[at].value) == 1:
+                return source(function, side)
     numbers = [of_number(function, one) for one in nodes]
     if None in numbers and not any(number(one) is not None for one in nodes):
         first, second = (
@@ -697,12 +708,15 @@ def is_fresh_float(function: FunctionCode, name: str, before: cst.CSTNode, kind:
 
 
 def is_own(function: FunctionCode, name: str, before: cst.CSTNode, kind: Kind) -> bool:
-    """Whether the name holds a tensor that the function made, and that has no other name: nobody can see whether it
+    """Whether the name holds a tensor that the function made, and that has no other name yet: nobody can see whether it
     is changed or replaced. Its elements may be read and assigned to through masks, and be an index."""
+    turns = any(isinstance(one, cst.For | cst.While) for one in ancestors(function, before))
+    end = function.range(before)[2]
     return bool(_made_by(function, name, before)) and not any(
         _may_alias(function, node)
         and not (isinstance(function.parent(node), cst.Index) or _is_masked(function, node, kind))
         for node in _reads_of(function, name, before)
+        if turns or function.range(node)[0] <= end
     )
 
 
