@@ -1514,6 +1514,33 @@ def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     assert made.calls[0][0][0].shape[0] == 1
 
 
+def test_values_between_zero_and_one_are_tried_where_an_error_is_about_values() -> None:
+    import torch
+
+    from pt2lint.dynamic.child.made_up import Target, made_for
+
+    class OutsideDomain(Exception):
+        pass
+
+    def spline(x: torch.Tensor, widths: torch.Tensor) -> torch.Tensor:
+        if torch.min(x) < 0 or torch.max(x) > 1:
+            raise OutsideDomain
+        return x[..., None] * widths.softmax(-1)
+
+    def quality(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        for t in (x, y):
+            assert t.min() >= 0, f"Expected values to be greater or equal to 0, got {t.min()}"
+            assert t.max() <= 1, f"Expected values to be lower or equal to 1, got {t.max()}"
+        return (x - y).square().mean()
+
+    for function in (spline, quality):
+        made = made_for(function.__name__, function)
+        assert isinstance(made, Target), made
+        x = made.calls[0][0][0]
+        assert x.is_floating_point()
+        assert 0 <= x.min() < x.max() <= 1
+
+
 def test_the_tensors_of_a_list_are_made_as_errors_ask() -> None:
     """Each has a shape of its own, and there are as many as are wanted."""
     import torch

@@ -35,7 +35,6 @@ from pt2lint.fixes.repairs.computed_first import computed_first
 from pt2lint.fixes.repairs.presence import given_or_default
 from pt2lint.op import Op
 from pt2lint.project.config import Configs, Settings
-from pt2lint.rule.tree import callee
 from pt2lint.static.engine import lint
 from tests.fixes.lab import NO_PROJECT, applied, calls, function_code, load, nodes, prove
 
@@ -1191,18 +1190,17 @@ def test_a_list_of_one_number_is_a_filled_tensor(made, full):
 
 
 def test_what_is_computed_first_has_the_name_of_its_argument():
-    source = lines(
-        "kept = {}",
-        "kept.update(most=x.max().item(), lines=2)",
-        "kept.update(x=x.min().item())",
-        "return kept",
+    texts = "kept.update(most=x.max().item(), lines=2)", "kept.update(x=x.min().item())"
+    source = lines("kept = {}", *texts, "return kept")
+    names = (
+        "most = x.max().item()\n    kept.update(most=most, ",
+        "x_2 = x.min().item()\n    kept.update(x=x_2)",
     )
-    code = function_code(source)
-    first, second = (one for one in nodes(code, cst.Call) if callee(one) == "update")
-    (fix,) = computed_first(code, first, first.args[:1])
-    assert "    most = x.max().item()\n    kept.update(most=most, lines=2)\n" in applied(source, fix)
-    (fix,) = computed_first(code, second, second.args[:1])
-    assert "    x_2 = x.min().item()\n    kept.update(x=x_2)\n" in applied(source, fix)
+    for text, made in zip(texts, names, strict=True):
+        code = function_code(source)
+        call = next(one for one in nodes(code, cst.Call) if code.module.code_for_node(one) == text)
+        (fix,) = computed_first(code, call, call.args[:1])
+        assert f"    {made}" in applied(source, fix)
 
 
 PLACES = """import torch

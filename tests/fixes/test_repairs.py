@@ -277,10 +277,11 @@ def test_bytes_are_not_turned_round(asserted, made):
     none = torch.zeros(2, dtype=torch.uint8)
     prove(source, fix, [[none]])
     prove(source, fix, [[none + 2]], errors_alike=False)
-    raising = f"def f(given: torch.Tensor):\n    if {asserted.removeprefix('not ')}:\n        raise ValueError\n    return given\n"
-    assert f"torch._assert_async({made}, " in applied(
-        HEAD + raising, first(HEAD + raising, cst.If, guard.raise_to_assert)
+    raises = asserted.removeprefix("not ")
+    source = (
+        HEAD + f"def f(given: torch.Tensor):\n    if {raises}:\n        raise ValueError\n    return given\n"
     )
+    assert f"torch._assert_async({made}, " in applied(source, first(source, cst.If, guard.raise_to_assert))
 
 
 def test_what_a_message_reads_ends_the_graph_before():

@@ -44,6 +44,11 @@ _FLOATS = re.compile(
     r"expected scalar type Float but found Long|not implemented for 'Long'|got (?:Long|long) and Float|"
     r"but got Long and Float|got: Long|must be floating"
 )
+# A user's own words about values, which are those between zero and one mostly.
+_VALUES = re.compile(
+    r"(?i)domain|outside|(?<!index )out of range|\bbetween\b|(?:lower|less|smaller|greater|larger) (?:than )?or equal"
+    r"|negative|positive|probabilit|\[0, ?1\]|normali[sz]ed\b"
+)
 _SUM = re.compile(r"sum exactly to (\d+) .*split_sizes=\[([\d, ]+)\]")
 # How many dimensions there were, and how many were wanted.
 _RANKS = [
@@ -75,6 +80,11 @@ _RANK = re.compile(
 def dtype_in(error: str) -> str | None:
     """The dtype that an error asks for in place of another one."""
     return "int64" if _INTEGERS.search(error) else "float32" if _FLOATS.search(error) else None
+
+
+def asks_for_values(error: str) -> bool:
+    """Whether an error is about the values of a tensor: numbers between zero and one may do."""
+    return _VALUES.search(error) is not None
 
 
 def sizes_in(trouble: Trouble) -> tuple[int, int] | None:

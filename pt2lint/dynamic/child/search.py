@@ -41,6 +41,8 @@ _NEEDS_DATA = re.compile(
     r"(?i)fake|meta|subclass|data.?dependent|DynamicOutputShape|unbacked|Cannot access data|_local_scalar_dense|numpy"
 )
 
+UNIT = "between zero and one"  # in place of a dtype: float32, of these values
+
 Picked = tuple  # the number of the value that each parameter is given
 Shape = tuple  # of numbers; of a list of tensors, of shapes
 
@@ -61,8 +63,8 @@ class Search:
     """One search. `choices` are the values that each parameter may have, the likeliest first; `arguments` makes a call
     of some; `teach` gives what the callable holds what an error says that it lacks, and says whether it could, which
     `taught` keeps. What went wrong in the try that came furthest is kept in `trouble`; `learned` are the values
-    that errors asked for: the number of each, by the place of its parameter, its shape and dtype, a list of tensors by
-    their shapes."""
+    that errors asked for: the number of each, by the place of its parameter, its shape and dtype (or UNIT), a list of
+    tensors by their shapes."""
 
     def __init__(
         self,
@@ -211,6 +213,11 @@ class Search:
                         self._learn(place, tuple(value.shape), dtype),
                         *picked[place + 1 :],
                     )
+        if lessons.asks_for_values(error.text):
+            drawn = {at: self._learn(at, tuple(value.shape), UNIT) for at, value in tensors.items()}
+            floats = {at: number for at, number in drawn.items() if tensors[at].is_floating_point()}
+            for numbers in (floats, drawn, *({at: number} for at, number in drawn.items())):
+                yield tuple(numbers.get(at, each) for at, each in enumerate(picked))
         for place, each in enumerate(picked):
             for shapes, named in self._mended_list(self.choices[place][each], error):
                 yield (*picked[:place], self._learn(place, shapes, named), *picked[place + 1 :])
@@ -266,7 +273,7 @@ class Search:
         key = (place, shape, dtype)
         if key not in self.learned:
             several = bool(shape) and isinstance(shape[0], tuple)
-            made = [_drawn(each, getattr(torch, dtype)) for each in (shape if several else [shape])]
+            made = [_drawn(each, dtype) for each in (shape if several else [shape])]
             as_tuple = any(isinstance(each, tuple) for each in self.choices[place])
             self.learned[key] = len(self.choices[place])
             self.choices[place].append((tuple(made) if as_tuple else made) if several else made[0])
@@ -301,8 +308,11 @@ def _as_shape(told: Any) -> Shape:
     return tuple(_as_shape(each) if isinstance(each, list) else each for each in told)
 
 
-def _drawn(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+def _drawn(shape: tuple[int, ...], name: str) -> torch.Tensor:
     generator = torch.Generator().manual_seed(0)
+    if name == UNIT:
+        return torch.rand(shape, generator=generator)
+    dtype = getattr(torch, name)
     if dtype.is_floating_point or dtype.is_complex:
         return torch.randn(shape, generator=generator).to(dtype)
     return torch.randint(0, 2, shape, generator=generator).to(dtype)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from pt2lint.finding import Edit, Fix
-from pt2lint.fixes.names import fresh
+from pt2lint.fixes.names import fresh, uses
 from pt2lint.fixes.nodes import ancestors
 from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.repairs.mark_dynamic import indentation
@@ -43,11 +43,14 @@ def _computed_first(function: FunctionCode, call: cst.Call, given: Sequence[cst.
         return Refusal("it does more than to compute a value")
     edits: list[Edit] = []
     made = ""
+    used = {use.name for use in uses(function.module)}
     for arg in given:
         first, _, end, _ = function.range(arg.value)
         if first != end or arg.value.lpar:
             return Refusal("it goes over several lines")
-        name = fresh(function, arg.keyword.value if arg.keyword is not None else WANTED, arg)
+        name = arg.keyword.value if arg.keyword is not None else ""
+        if not name or name in used or name in function.imports or name in function.functions:
+            name = fresh(function, name or WANTED, arg)
         made += f"{name} = {source(function, arg.value)}\n{indent}"
         edits.append(Edit(function.path, *function.range(arg.value), name))
     line, column, _, _ = function.range(small)

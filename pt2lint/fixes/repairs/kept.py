@@ -32,8 +32,8 @@ def as_local(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
 def _into_variable(function: FunctionCode, node: cst.CSTNode) -> Repaired:
     """`self.x = self.x.to(y)` as `x = self.x.to(y)`, and what the function reads of it below, as `x`.
 
-    Refused where the statement stands under a test or in a loop, where the function assigns it above or below, and where
-    another one reads it, which then would find what was made.
+    Refused where the statement stands under a test or in a loop, where the function assigns it above or below, and
+    where another one reads it, which then would find what was made.
     """
     owner, statement = enclosing_function(function, node), statement_of(function, node)
     if owner is None or statement is None or not isinstance(node, cst.Attribute):

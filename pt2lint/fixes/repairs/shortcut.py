@@ -436,9 +436,8 @@ def _readings(function: FunctionCode, mask: cst.BaseExpression) -> list[tuple[st
         inner = mask.value
     elif isinstance(mask, cst.Call) and isinstance(mask.func, cst.Attribute):
         inner, turned = reduced(function, mask, "logical_not"), True
-        if (inner is None and callee(mask) in _VIEWS and qualified(function, mask.func) is None) or (
-            inner is None and _to_bools(function, mask)
-        ):
+        view = callee(mask) in _VIEWS and qualified(function, mask.func) is None
+        if inner is None and (view or _to_bools(function, mask)):
             inner, turned = mask.func.value, False
     if inner is not None:
         found += [(text, own != turned) for text, own in _readings(function, inner)]
