@@ -371,6 +371,7 @@ f = Model()
         ("self.gamma.item() - x", "self.gamma - x"),
         ("self.scale.item() - x", "self.scale.detach() - x"),
         ("self.ones * x.max().item()", "self.ones * x.max().detach()"),
+        ("x.gt(x.max().item()) * x", "x.gt(x.max()) * x"),
         ("self.steps * x.max().item()", ""),  # which stays on the CPU
     ],
 )

@@ -10,7 +10,15 @@ from pt2lint.finding import Fix
 from pt2lint.fixes.condition import REDUCES, is_scalar, read_of
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.instead import RETURNED, bad_use
-from pt2lint.fixes.kinds import Kind, guess, has_no_gradient, holds_array, is_without_gradients, may_be_array
+from pt2lint.fixes.kinds import (
+    Kind,
+    guess,
+    has_no_gradient,
+    holds_array,
+    is_without_gradients,
+    may_be_array,
+    words,
+)
 from pt2lint.fixes.names import uses
 from pt2lint.fixes.nodes import ancestors, assigned, enclosing_function, name_in
 from pt2lint.fixes.purity import is_view
@@ -79,7 +87,8 @@ def keep_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None
     if reason and not reason.endswith(RETURNED):
         return Refusal(reason)
     text = in_parentheses(source(function, tensor))
-    if kind(tensor) not in ("tensor:int", "tensor:bool") and not _passes_none(function, tensor, kind):
+    whole = kind(tensor) in ("tensor:int", "tensor:bool")
+    if not whole and not _is_compared(function, node) and not _passes_none(function, tensor, kind):
         text += ".detach()"  # a number has no gradient
     if _changes_under(function, node, tensor):
         text += ".clone()"
@@ -123,6 +132,16 @@ def keep_for_others(function: FunctionCode, node: cst.Call, kind: Kind) -> Repai
         rewrite(function, {node: cst.parse_expression(text)}),
         by_hand=True,
     )
+
+
+def _is_compared(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether it is given to `x.gt(...)` or the like, through which no gradient goes."""
+    given = function.parent(node)
+    call = function.parent(given) if isinstance(given, cst.Arg) else None
+    return isinstance(call, cst.Call) and callee(call) in _COMPARES
+
+
+_COMPARES = words("eq ne lt le gt ge not_equal less less_equal greater greater_equal isclose")
 
 
 def _passes_none(function: FunctionCode, tensor: cst.BaseExpression, kind: Kind) -> bool:
