@@ -183,11 +183,12 @@ def _selection(function: FunctionCode, where: str, test: str, first: str, second
     """`torch.where(test, first, second)`; what a side makes a tensor of, beside a tensor, is the number alone. Of
     `x / torch.where(test, n, 1)` and `x` the first is both."""
     nodes = [cst.parse_expression(one) for one in (first, second)]
-    for side, other, at in ((*nodes, 2), (*nodes[::-1], 1)):
+    for side, other, at in ((nodes[0], nodes[1], 2), (nodes[1], nodes[0], 1)):
         if isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.Divide):
-            alike, by = side.left.deep_equals(other), side.right
-            kept = isinstance(by, cst.Call) and source(function, by).startswith(f"{where}({test}, ")
-            if alike and kept and number(cst.ensure_type(by, cst.Call).args[at].value) == 1:
+            by = side.right
+            if not isinstance(by, cst.Call) or not side.left.deep_equals(other):
+                continue
+            if source(function, by).startswith(f"{where}({test}, ") and number(by.args[at].value) == 1:
                 return source(function, side)
     numbers = [of_number(function, one) for one in nodes]
     if None in numbers and not any(number(one) is not None for one in nodes):
