@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import libcst as cst
 
+from pt2lint.fixes.condition import conjuncts
+from pt2lint.fixes.imports import qualified
+from pt2lint.fixes.nodes import ancestors
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, original, severity, told_alone
-from pt2lint.rule.tree import walk
+from pt2lint.rule.tree import callee, walk
 
 ASKS = ("signature", "getfullargspec")  # of inspect
 WHERE = " where torch.compile wrapped the module"
@@ -85,6 +88,8 @@ class SignatureOfCompiled(Rule):
             self.named_by_class(node, op)
             return
         module = self.text(node.value)
+        if op.name == "signature of given" and self.is_of_a_class(node, module):
+            return  # the wrapper is of none but its own
         inner = original(self, node.value, op)
         if op.name == "signature of given":
             if any(o.name == "attribute of compiled" for o in self.function.ops_at(node)):
@@ -108,6 +113,20 @@ class SignatureOfCompiled(Rule):
             severity=severity(op) if op.name == "signature of given" else None,
             fixes=[self.fix("Ask the module inside the wrapper.", *edit, by_hand=alone)] if edit else [],
         )
+
+    def is_of_a_class(self, node: cst.CSTNode, module: str) -> bool:
+        """Whether it stands under `if isinstance(module, Net):`."""
+        here = node
+        for outer in ancestors(self.function, node):
+            if isinstance(outer, cst.If) and here is outer.body:
+                for part in conjuncts(outer.test):
+                    if isinstance(part, cst.Call) and callee(part) == "isinstance" and len(part.args) == 2:
+                        asked, named = part.args[0].value, part.args[1].value
+                        one = isinstance(named, cst.Name | cst.Attribute)
+                        if one and self.text(asked) == module:
+                            return qualified(self.function, named) != "torch.nn.Module"
+            here = outer
+        return False
 
     def named(self, node: cst.CSTNode, op: Op) -> None:
         """`type(compiled).__name__`"""

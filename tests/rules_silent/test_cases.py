@@ -1715,6 +1715,12 @@ class Net(nn.Module):
 def columns(model):
     return list(signature(model.forward).parameters)  # PTS336
 
+def own(model):
+    if isinstance(model, Net):
+        return signature(model.forward)
+    if isinstance(model, nn.Module):
+        return signature(model.forward)  # PTS336
+
 class Trainer:
     def __init__(self, model):
         self.model, self.plain = model, None
