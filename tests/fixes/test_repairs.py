@@ -284,6 +284,14 @@ def test_bytes_are_not_turned_round(asserted, made):
     assert f"torch._assert_async({made}, " in applied(source, first(source, cst.If, guard.raise_to_assert))
 
 
+def test_the_message_of_an_assertion_stays_as_it_stands():
+    source = (
+        HEAD + "def f(given):\n    assert not given.any(), (\n        'none'\n    )\n    return given + 1\n"
+    )
+    after = applied(source, first(source, cst.Assert, guard.assert_in_graph))
+    assert "    assert given.any() == 0, (\n        'none'\n    )\n" in after
+
+
 def test_what_a_message_reads_ends_the_graph_before():
     source = HEAD + DEF + "most = x.max().item()\n    assert (x < 9).all(), {}\n    return x + 1\n"
     for message in ("say(most)", "f'at most {most}'"):

@@ -30,7 +30,7 @@ from pt2lint.fixes.nodes import (
 from pt2lint.fixes.purity import effect, number
 from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, refusing
 from pt2lint.fixes.rewrite import New, rewrite
-from pt2lint.fixes.text import flat, in_parentheses, line, source, statements
+from pt2lint.fixes.text import flat, in_parentheses, source, statements
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.tree import callee, placed, walk
 
@@ -731,8 +731,7 @@ def assert_in_graph(function: FunctionCode, node: cst.Assert, kind: Kind | None 
             return Refusal("the graph ends before, at what is asserted")
         new[test] = test.with_changes(operator=cst.BitInvert())  # which may go over several lines
     else:
-        tail = f", {source(function, node.msg)}" if node.msg is not None else ""
-        new[node] = cst.ensure_type(line(f"assert {holds}{tail}").body[0], cst.Assert)
+        new[test] = cst.parse_expression(holds)
     edits = rewrite(function, new)
     if not edits:
         return Refusal("the assertion is on one tensor already")
