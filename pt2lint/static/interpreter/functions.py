@@ -214,10 +214,8 @@ class Functions:
         self._contexts[counted] = count + (not self.at.calls.decorating)
         callee.context = self.at.conditions.contexts.entered(which, key, frame, func.bound)
         self._prepare(func, env, frame, callee)
-        if active == 0:
-            self._results.keep(
-                key, self._declared(func, callee), len(self.active)
-            )  # what a recursive call sees
+        if active == 0:  # what a recursive call sees
+            self._results.keep(key, self._declared(func, callee), len(self.active))
         cuts = self._results.cuts
         result = self._settled(func, self._run(func, env, callee, which, key), callee)
         self._results.keep(key, _anew(result, definition), len(self.active), self._results.cuts > cuts)
