@@ -125,6 +125,14 @@ class Frame:
         self.within: tuple[str, Frame] | None = parent.within if parent is not None else None
 
     @property
+    def first(self) -> Frame:
+        """The frame of the function that compiling starts with."""
+        root = self
+        while root.parent is not None and root.parent.region and root.parent.parent is not None:
+            root = root.parent
+        return root
+
+    @property
     def is_first(self) -> bool:
         """Whether the function is one that compiling starts with."""
         return self.parent is None or not self.parent.region or self.parent.parent is None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.observers.by_global import is_by_global
 from pt2lint.static.observers.growing import (
     emptied_each_turn,
     goes_over,
@@ -74,6 +75,9 @@ class ChangingState:
                 self.at.notebook.note(target, "change attribute", frame)
             elif self.hooks_itself(owner.cls):
                 self.at.notebook.note(target, "change attribute", frame, details={"hook": "yes"})
+            elif is_by_global(self.at, target.value, env, frame):
+                if self.at.notebook.listens("change global", frame):
+                    self.at.notebook.note(target, "change global", frame, details={"in": "object"})
             elif self.outlives(target.value, env, frame) and self.at.notebook.listens("count once", frame):
                 self.at.notebook.note(
                     target, "count once", frame, details=self.decided_by(owner, target.attr)
@@ -418,11 +422,9 @@ class ChangingState:
             return False
         if head.id not in env:
             return head.id in frame.module.assigned and head.id not in (frame.closure or {})
-        root = frame
-        while root.parent is not None and root.parent.region and root.parent.parent is not None:
-            root = root.parent
         if frame.me is None or env[head.id] is not frame.me:
             return False
+        root = frame.first
         return frame.me is root.me or self.holds(root.me, frame.me)
 
     def holds(self, holder: Value | None, value: Value) -> bool:

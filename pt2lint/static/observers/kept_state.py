@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
+from pt2lint.static.observers.by_global import is_by_global, is_global_object
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import (
     FunctionNode,
@@ -200,6 +201,12 @@ class KeptState:
                 column(made.lineno, made.col_offset),
                 column(made.lineno, made.end_col_offset or 0),
             )
+            if kept and is_global_object(self.at, frame.me, frame):
+                self.at.notebook.note(target, "change global", frame, details={"in": "object"})
+                return
+            if not kept and is_by_global(self.at, target.value, env, frame):
+                self.at.notebook.note(target, "change global", frame, details={"in": "dictionary"})
+                return
             words = {"made": " ".join(map(str, place))} if len(starts) == 1 and not named else {}
             self.at.notebook.note(target, "change item", frame, details=words)
 

@@ -1,0 +1,36 @@
+"""What compiled code gets at by the name of a global. Dynamo takes whole numbers in it for constants, and guards on
+each: in an attribute, a dictionary or a list, one object further in, and where its own methods change it (measured on
+2.13)."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pt2lint.static.interpreter.frame import Env, Frame
+from pt2lint.static.values import Value, options
+
+if TYPE_CHECKING:
+    from pt2lint.static.interpreter.context import Context
+
+
+def is_by_global(at: Context, place: ast.expr, env: Env, frame: Frame) -> bool:
+    """Whether the name that a place begins with is a global's, or is the object of a method that is called of one."""
+    head = place
+    while isinstance(head, (ast.Attribute, ast.Subscript)):
+        head = head.value
+    if not isinstance(head, ast.Name):
+        return False
+    if head.id not in env:
+        return head.id in frame.module.assigned and head.id not in (frame.closure or {})
+    return env[head.id] is frame.me and is_global_object(at, frame.me, frame)
+
+
+def is_global_object(at: Context, owner: Value | None, frame: Frame) -> bool:
+    """Whether it is a global of the file of the function that compiling starts with, which is no method of it."""
+    root = frame.first
+    return (
+        owner is not None
+        and owner is not root.me
+        and any(owner in options(at.names.global_name(root.module, name)) for name in root.module.assigned)
+    )
