@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.condition import conjuncts
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.nodes import ancestors
 from pt2lint.fixes.rewrite import rewrite
@@ -116,6 +115,8 @@ class SignatureOfCompiled(Rule):
 
     def is_of_a_class(self, node: cst.CSTNode, module: str) -> bool:
         """Whether it stands under `if isinstance(module, Net):`."""
+        from pt2lint.fixes.condition import conjuncts
+
         here = node
         for outer in ancestors(self.function, node):
             if isinstance(outer, cst.If) and here is outer.body:
