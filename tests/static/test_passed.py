@@ -386,3 +386,91 @@ def test_what_the_program_passes_to_a_module_that_is_named(
     path.write_text(LOSS.format(annotation=annotation, given=given))
     found = lint([str(path)], Settings(roots="explicit", root_names=("m.Loss.forward",))).findings
     assert {f.code for f in found} == codes
+
+
+HANDED_ON = """
+import sys
+import torch
+
+def inner(m, count=False):
+    if count:
+        m = m + sys.getrefcount(m)
+    return m
+
+def fill(given):
+    given["count"] = True
+
+def on(f, x, more, **given):
+    {filled}
+    return f(x, **given)
+
+@torch.compile
+def root(x: torch.Tensor, more):
+    return on(inner, x, more{keywords})
+"""
+
+
+@pytest.mark.parametrize(
+    ("filled", "keywords", "when"),
+    [
+        ("pass", "", None),
+        ("pass", ", count=False", None),
+        ("pass", ", count=True", ()),
+        ('given["count"] = True', "", ()),
+        ("fill(given)", "", ()),
+        ("given.update(more)", "", ("count",)),
+        ("given |= more", "", ("count",)),
+        ("given[more] = 1", "", ("count",)),
+        ("given = {**given, **more}", "", ("count",)),
+        ('given.setdefault("count", more)', "", ("count",)),
+    ],
+)
+def test_keywords_that_no_call_gives_are_not_handed_on(
+    filled: str, keywords: str, when: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(HANDED_ON.format(filled=filled, keywords=keywords))
+    found = lint([str(path)], Settings()).findings
+    assert [f.when for f in found] == ([] if when is None else [when])
+
+
+SWITCHED = """
+import sys
+import torch
+from functools import partial
+from torch import nn
+
+class Block(nn.Module):
+    def forward(self, m, offload: bool = False):
+        if offload:
+            m = m + sys.getrefcount(m)
+        return m + 1
+
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.options = config.options
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
+
+    def wrapped(self):
+        def cleared(block, *args, **kwargs):
+            return block(*args, **kwargs)
+
+        return [partial(cleared, b) for b in self.blocks]
+
+    def forward(self, m):
+        if self.options.offload:
+            for b in self.wrapped():
+                m = b(m, offload=True)
+        else:
+            for b in self.wrapped():
+                m = b(m)
+        return m
+"""
+
+
+def test_a_condition_stays_where_a_wrapper_hands_on_what_it_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(SWITCHED)
+    (found,) = lint([str(path)], Settings()).findings
+    assert found.when == ("self.options.offload",)

@@ -192,7 +192,7 @@ class Conditions:
             case ast.Compare(key, [ast.In() | ast.NotIn() as asked], [held]):
                 pass
             case ast.Name():
-                return False if self._gives_none(test, env) else None
+                return False if self.gives_none(test, env) else None
             case _:
                 return None
         value = env.get(held.id) if isinstance(held, ast.Name) else None
@@ -203,7 +203,10 @@ class Conditions:
             return None
         return isinstance(asked, (ast.Is, ast.NotIn))
 
-    def _gives_none(self, more: ast.Name, env: Env) -> bool:
+    def gives_none(self, more: ast.expr, env: Env) -> bool:
+        """Whether it is the `**kwargs` of the function that runs, which its call gave nothing and nothing fills."""
+        if not isinstance(more, ast.Name):
+            return False
         value, running = env.get(more.id), self.at.functions.running()
         if not isinstance(value, Dict) or not value.listed or value.items or running is None:
             return False

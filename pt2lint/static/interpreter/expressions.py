@@ -635,7 +635,9 @@ class Expressions:
                 kwargs[keyword.arg] = value
             elif isinstance(value, Dict):
                 kwargs.update(value.items)
-                if value.elem is not UNKNOWN or not value.items:
+                # What makes an object may give more elsewhere.
+                known = value.items or (frame.region and self.at.conditions.gives_none(keyword.value, env))
+                if value.elem is not UNKNOWN or not known:
                     kwargs["**"] = value.elem
             else:
                 kwargs["**"] = UNKNOWN
