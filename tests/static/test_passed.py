@@ -400,13 +400,13 @@ def inner(m, count=False):
 def fill(given):
     given["count"] = True
 
-def on(f, x, more, **given):
+def on(f, more, *args, **given):
     {filled}
-    return f(x, **given)
+    return f(*args, **given)
 
 @torch.compile
 def root(x: torch.Tensor, more):
-    return on(inner, x, more{keywords})
+    return on(inner, more, x{keywords})
 """
 
 
@@ -425,7 +425,7 @@ def root(x: torch.Tensor, more):
         ('given.setdefault("count", more)', "", ("count",)),
     ],
 )
-def test_keywords_that_no_call_gives_are_not_handed_on(
+def test_a_wrapper_hands_on_no_keyword_that_it_is_not_given(
     filled: str, keywords: str, when: tuple[str, ...] | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "m.py"

@@ -635,8 +635,9 @@ class Expressions:
                 kwargs[keyword.arg] = value
             elif isinstance(value, Dict):
                 kwargs.update(value.items)
-                # What makes an object may give more elsewhere.
-                known = value.items or (frame.region and self.at.conditions.gives_none(keyword.value, env))
+                # A wrapper that hands on all that it is given; what makes an object may give more elsewhere.
+                wraps = frame.region and any(isinstance(a, ast.Starred) for a in node.args)
+                known = value.items or (wraps and self.at.conditions.gives_none(keyword.value, env))
                 if value.elem is not UNKNOWN or not known:
                     kwargs["**"] = value.elem
             else:
