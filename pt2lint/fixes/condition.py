@@ -16,7 +16,7 @@ from pt2lint.fixes.purity import costly, effect, number
 from pt2lint.fixes.repaired import Refused
 from pt2lint.fixes.text import in_parentheses, sign_of, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import callee, is_name, parameters_in, walk
+from pt2lint.rule.tree import callee, conjuncts, is_name, parameters_in, walk
 
 REDUCES = words("any all sum mean max min prod norm count_nonzero")
 _PLACES = words("argmax argmin")
@@ -81,20 +81,6 @@ def read_condition(
         reader.exact and len(texts) == 1 and not static,
         tuple(reader.imports),
     )
-
-
-def conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """`a`, `b` and `c` of `a and b and c`."""
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
-        return [*conjuncts(node.left), *conjuncts(node.right)]
-    return [node]
-
-
-def disjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
-    """`a`, `b` and `c` of `a or b or c`."""
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
-        return [*disjuncts(node.left), *disjuncts(node.right)]
-    return [node]
 
 
 def _is_tensor(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> bool:

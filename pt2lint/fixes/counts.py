@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from pt2lint.fixes.condition import conjuncts, definition, read_of
+from pt2lint.fixes.condition import definition, read_of
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, words
 from pt2lint.fixes.names import reads, uses
@@ -12,7 +12,7 @@ from pt2lint.fixes.nodes import enclosing_function
 from pt2lint.fixes.purity import number
 from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import callee, walk
+from pt2lint.rule.tree import callee, conjuncts, walk
 
 _CONVERTS = words("float double half bfloat16 int long to type_as type")
 

@@ -130,6 +130,20 @@ def callee(node: cst.Call) -> str:
     return func.value if isinstance(func, cst.Name) else ""
 
 
+def conjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """`a`, `b` and `c` of `a and b and c`."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
+        return [*conjuncts(node.left), *conjuncts(node.right)]
+    return [node]
+
+
+def disjuncts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """`a`, `b` and `c` of `a or b or c`."""
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.Or):
+        return [*disjuncts(node.left), *disjuncts(node.right)]
+    return [node]
+
+
 def says_none(node: object) -> bool:
     """`None`, as it stands in code."""
     return is_name(node, "None")

@@ -8,7 +8,7 @@ from pt2lint.fixes.rewrite import rewrite
 from pt2lint.op import Op
 from pt2lint.rule import Rule
 from pt2lint.rule.given_module import inside, original, severity, told_alone
-from pt2lint.rule.tree import callee, walk
+from pt2lint.rule.tree import callee, conjuncts, walk
 
 ASKS = ("signature", "getfullargspec")  # of inspect
 WHERE = " where torch.compile wrapped the module"
@@ -115,8 +115,6 @@ class SignatureOfCompiled(Rule):
 
     def is_of_a_class(self, node: cst.CSTNode, module: str) -> bool:
         """Whether it stands under `if isinstance(module, Net):`."""
-        from pt2lint.fixes.condition import conjuncts
-
         here = node
         for outer in ancestors(self.function, node):
             if isinstance(outer, cst.If) and here is outer.body:

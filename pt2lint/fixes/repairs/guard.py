@@ -11,7 +11,7 @@ import libcst as cst
 
 from pt2lint.finding import Edit, Fix, Trait
 from pt2lint.fixes.comments import of_next_line
-from pt2lint.fixes.condition import and_not, conjuncts, definition, opposite, read_condition
+from pt2lint.fixes.condition import and_not, definition, opposite, read_condition
 from pt2lint.fixes.file import file_of
 from pt2lint.fixes.imports import qualified, torch_name
 from pt2lint.fixes.kinds import Kind, guess, told, words
@@ -32,7 +32,7 @@ from pt2lint.fixes.repaired import Refusal, Refused, Repaired, accepted, fix, re
 from pt2lint.fixes.rewrite import New, rewrite
 from pt2lint.fixes.text import flat, in_parentheses, source, statements
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import callee, placed, walk
+from pt2lint.rule.tree import callee, conjuncts, placed, walk
 
 _S = TypeVar("_S", bound=cst.CSTNode)
 _M = TypeVar("_M")

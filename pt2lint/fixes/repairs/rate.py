@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from pt2lint.fixes.arms import leaves
-from pt2lint.fixes.condition import conjuncts, definition, disjuncts
+from pt2lint.fixes.condition import definition
 from pt2lint.fixes.file import class_around, method_in, placed_in
 from pt2lint.fixes.imports import qualified
 from pt2lint.fixes.kinds import Kind, guess
@@ -17,7 +17,7 @@ from pt2lint.fixes.repaired import Refusal, Repaired, fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.fixes.text import source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name
+from pt2lint.rule.tree import conjuncts, disjuncts, is_name
 
 
 def ask_rate_first(function: FunctionCode, test: cst.BaseExpression, kind: Kind | None = None) -> Repaired:

@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 
 def is_by_global(at: Context, place: ast.expr, env: Env, frame: Frame) -> bool:
     """Whether the name that a place begins with is a global's, or is the object of a method that is called of one."""
-    head = place
-    while isinstance(head, (ast.Attribute, ast.Subscript)):
-        head = head.value
-    if not isinstance(head, ast.Name):
-        return False
-    if head.id not in env:
-        return head.id in frame.module.assigned and head.id not in (frame.closure or {})
-    return env[head.id] is frame.me and is_global_object(at, frame.me, frame)
+    head = head_of(place)
+    if head is None or head not in env:
+        return head is not None and is_global_name(head, env, frame)
+    return env[head] is frame.me and is_global_object(at, frame.me, frame)
+
+
+def head_of(place: ast.expr) -> str | None:
+    """The name that a place begins with: `a` of `a.b[0].c`."""
+    while isinstance(place, (ast.Attribute, ast.Subscript)):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else None
+
+
+def is_global_name(name: str, env: Env, frame: Frame) -> bool:
+    """Whether it is what the top of the function's file gives a name."""
+    return name not in env and name in frame.module.assigned and name not in (frame.closure or {})
 
 
 def is_global_object(at: Context, owner: Value | None, frame: Frame) -> bool:

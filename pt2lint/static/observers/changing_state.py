@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.by_global import is_by_global
+from pt2lint.static.observers.by_global import head_of, is_by_global, is_global_name
 from pt2lint.static.observers.growing import (
     emptied_each_turn,
     goes_over,
@@ -128,10 +128,7 @@ class ChangingState:
         ]
         if len(given) != 1 or not isinstance(given[0], ast.Subscript):
             return False
-        head: ast.expr = given[0]
-        while isinstance(head, (ast.Attribute, ast.Subscript)):
-            head = head.value
-        return isinstance(head, ast.Name) and frame.me is not None and env.get(head.id) is frame.me
+        return frame.me is not None and env.get(head_of(given[0]) or "") is frame.me
 
     def starts_anew(self, place: ast.Attribute, owner: Instance, frame: Frame) -> bool:
         """Whether each call sets the number before it counts, in a method on the way there or in one that that calls:
@@ -415,14 +412,10 @@ class ChangingState:
     def outlives(self, place: ast.expr, env: Env, frame: Frame) -> bool:
         """Whether an object of the project was there before the compiled code ran: what a global name leads to, or
         the object whose method is compiled, or one that it holds."""
-        head = place
-        while isinstance(head, ast.Attribute):
-            head = head.value
-        if not isinstance(head, ast.Name):
-            return False
-        if head.id not in env:
-            return head.id in frame.module.assigned and head.id not in (frame.closure or {})
-        if frame.me is None or env[head.id] is not frame.me:
+        head = head_of(place)
+        if head is None or head not in env:
+            return head is not None and is_global_name(head, env, frame)
+        if frame.me is None or env[head] is not frame.me:
             return False
         root = frame.first
         return frame.me is root.me or self.holds(root.me, frame.me)

@@ -194,21 +194,24 @@ class KeptState:
             if not isinstance(owner, Dict) or not self.outlives(target.value, None, env, frame):
                 return
         starts = list(_starts(frame.module.tree, key))
-        if starts and all(isinstance(s, ast.Constant) and type(s.value) is int for s in starts):
-            column, made = frame.module.column, starts[0]
-            place = (
-                told_line(made.lineno),
-                column(made.lineno, made.col_offset),
-                column(made.lineno, made.end_col_offset or 0),
-            )
-            if kept and is_global_object(self.at, frame.me, frame):
-                self.at.notebook.note(target, "change global", frame, details={"in": "object"})
-                return
-            if not kept and is_by_global(self.at, target.value, env, frame):
-                self.at.notebook.note(target, "change global", frame, details={"in": "dictionary"})
-                return
-            words = {"made": " ".join(map(str, place))} if len(starts) == 1 and not named else {}
-            self.at.notebook.note(target, "change item", frame, details=words)
+        if not starts or not all(isinstance(s, ast.Constant) and type(s.value) is int for s in starts):
+            return
+        if (
+            is_global_object(self.at, frame.me, frame)
+            if kept
+            else is_by_global(self.at, target.value, env, frame)
+        ):
+            held = {"in": "object" if kept else "dictionary"}
+            self.at.notebook.note(target, "change global", frame, details=held)
+            return
+        column, made = frame.module.column, starts[0]
+        place = (
+            told_line(made.lineno),
+            column(made.lineno, made.col_offset),
+            column(made.lineno, made.end_col_offset or 0),
+        )
+        words = {"made": " ".join(map(str, place))} if len(starts) == 1 and not named else {}
+        self.at.notebook.note(target, "change item", frame, details=words)
 
     # Tensors and caches
 
