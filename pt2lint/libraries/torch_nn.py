@@ -268,10 +268,9 @@ def clipped(call: Call) -> Value:
 
 
 def walked(call: Call) -> Value:
-    """`model.zero_grad()` in compiled code goes through the module, an RNN in it too. So do `eval()` and `train()`:
-    they begin a function, have next to nothing before them and would only say again that it holds an RNN."""
+    """`model.zero_grad()`, `eval()` and `train()` in compiled code go through the module, an RNN in it too."""
     if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
-        call.note(f"call {call.name} of an RNN")
+        call.note(f"call {MODULE}.zero_grad of an RNN")
     return made(call)
 
 
@@ -422,7 +421,7 @@ LIBRARY = Library(
     handlers={
         **dict.fromkeys(LOSSES, loss),
         **dict.fromkeys(CHANGES, changed),
-        f"{MODULE}.zero_grad": walked,
+        **{f"{MODULE}.{name}": walked for name in ("zero_grad", "eval", "train")},
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
         "torch.nn.parallel.DistributedDataParallel": parallel,

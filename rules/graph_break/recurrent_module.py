@@ -18,8 +18,8 @@ DOES = {
     TYPE: "asks for the type of",
     "get ": "asks for a size of",
     PACKING: "packs sequences for",
-    "call torch.nn.Module.": "goes over the weights of",
-    "call torch.nn.utils.clip": "goes over the weights of",
+    "call torch.nn.Module.": "goes through",
+    "call torch.nn.utils.clip": "goes through",
 }
 
 
@@ -119,6 +119,10 @@ class RecurrentModule(GraphBreak):
         "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
         "def f(x, m, i):\n    net.zero_grad()\n    return x + 1",
+        "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.eval()\n    return x + 1",
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
+        "def f(x, m, i):\n    net.train()\n    return x + 1",
         "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
         "def f(x, m, i):\n    return torch.nn.utils.rnn.pack_sequence([x.exp()]).data * 2",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(rnn, torch.nn.LSTM))",
@@ -126,7 +130,7 @@ class RecurrentModule(GraphBreak):
     VALID = (
         "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"
         "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)\n    return x",
-        "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell(x)",
+        "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell.train()(x)",
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(cell, torch.nn.LSTM))",
         "attend = torch.nn.MultiheadAttention(4, 1)\ndef f(x, m, i):\n    return attend(x, x, x)[0]",
     )
