@@ -24,11 +24,11 @@ class GlobalCounter(Rule):
     call and is compiled again, until the recompile limit; from then on it runs without compiling. So does one that
     code outside sets in every iteration (`STEP = n`), the variable of a loop at the top of a script (`for step in
     range(n)`), and an attribute of an object that is a global (`config.step = n`, `clock.tick()`), or a place in a list
-    or a dictionary that is one (`STATE["step"] = n`), whether outside or in what is compiled (`STATE["step"] += 1`,
-    `OPTIMIZER.step()` that counts in a group), and a number that compiled code counts in a class (`Net.calls +=
-    1`, `type(self).calls += 1`), or that it takes of an `itertools.count()` which outlives the call (`next(STEPS)`). A
-    tensor's value is not guarded on, and an attribute, an entry or a place of what is no module and no global costs one
-    recompilation only.
+    or a dictionary that is one, of this file, another file or a class (`STATE["step"] = n`), whether outside or in what
+    is compiled (`STATE["step"] += 1`, `OPTIMIZER.step()` that counts in a group), and a number that compiled code
+    counts in a class (`Net.calls += 1`, `type(self).calls += 1`), or that it takes of an `itertools.count()` which
+    outlives the call (`next(STEPS)`). A tensor's value is not guarded on, and an attribute, an entry or a place of what
+    is no module and no global costs one recompilation only.
 
     ## Example
     ```python

@@ -8,7 +8,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pt2lint.static.interpreter.frame import Env, Frame
-from pt2lint.static.values import Value, options
+from pt2lint.static.values import Py, Value, options
 
 if TYPE_CHECKING:
     from pt2lint.static.interpreter.context import Context
@@ -18,7 +18,7 @@ def is_by_global(at: Context, place: ast.expr, env: Env, frame: Frame) -> bool:
     """Whether the name that a place begins with is a global's, or is the object of a method that is called of one."""
     head = head_of(place)
     if head is None or head not in env:
-        return head is not None and is_global_name(head, env, frame)
+        return head is not None and head not in (frame.closure or {})  # of this file, of another one, a class
     return env[head] is frame.me and is_global_object(at, frame.me, frame)
 
 
@@ -42,3 +42,8 @@ def is_global_object(at: Context, owner: Value | None, frame: Frame) -> bool:
         and owner is not root.me
         and any(owner in options(at.names.global_name(root.module, name)) for name in root.module.assigned)
     )
+
+
+def is_whole(value: Value) -> bool:
+    """Whether it is a whole number of Python, and none that was read out of a tensor."""
+    return isinstance(value, Py) and value.type == "int" and not value.read

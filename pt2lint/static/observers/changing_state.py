@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.by_global import head_of, is_by_global, is_global_name
+from pt2lint.static.observers.by_global import head_of, is_by_global, is_global_name, is_whole
 from pt2lint.static.observers.growing import (
     emptied_each_turn,
     goes_over,
@@ -51,7 +51,7 @@ class ChangingState:
         kinds = options(current)
         if frame.region and current is UNKNOWN and isinstance(target, ast.Attribute):
             self.counted(target, env, frame)
-        if not frame.region or not any(map(_is_whole, kinds)):
+        if not frame.region or not any(map(is_whole, kinds)):
             return
         if any(isinstance(one, Tensor) for one in (*kinds, *options(made))):
             return
@@ -557,8 +557,3 @@ def _is_list(value: ast.expr, tree: ast.Module, key: ast.expr | None = None, put
             says_none(bound) or is_long(bound, tree) for bound in bounds
         )
     return isinstance(value, ast.List)
-
-
-def _is_whole(value: Value) -> bool:
-    """Whether it is a whole number of Python, and none that was read out of a tensor."""
-    return isinstance(value, Py) and value.type == "int" and not value.read

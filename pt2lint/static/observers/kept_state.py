@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.by_global import is_by_global, is_global_object
+from pt2lint.static.observers.by_global import is_by_global, is_global_object, is_whole
 from pt2lint.static.source.modules import ClassInfo, Module
 from pt2lint.static.source.nodes import (
     FunctionNode,
@@ -179,38 +179,34 @@ class KeptState:
     def stepped(
         self, target: ast.Subscript, owner: Value, env: Env, frame: Frame, named: bool = False
     ) -> None:
-        """A number under a text in a dictionary that outlives the call, and that starts as a number of Python. `named`:
-        what the function does with it, it does under a name."""
+        """A whole number under a text in a dictionary that outlives the call, or in a place of a list. `named`: what
+        the function does with it, it does under a name."""
         key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-        if not isinstance(key, str):
+        if not isinstance(key, (str, int)):
             return
         kept = isinstance(owner, Instance) and self.at.models.plays(owner.external, "state of an optimizer")
-        if not kept and not (
-            isinstance(target.value, ast.Name)
-            and target.value.id in frame.parameters
-            and frame.is_first
-            and (owner is UNKNOWN or isinstance(owner, Dict))
-        ):
-            if not isinstance(owner, Dict) or not self.outlives(target.value, None, env, frame):
+        by_global = not kept and is_by_global(self.at, target.value, env, frame)
+        given = isinstance(target.value, ast.Name) and target.value.id in frame.parameters and frame.is_first
+        if not kept and not by_global and not (given and (owner is UNKNOWN or isinstance(owner, Dict))):
+            if not isinstance(owner, (Dict, Seq)) or not self.outlives(target.value, None, env, frame):
                 return
-        starts = list(_starts(frame.module.tree, key))
-        if not starts or not all(isinstance(s, ast.Constant) and type(s.value) is int for s in starts):
+        starts = list(_starts(frame.module.tree, key)) if isinstance(key, str) else []
+        whole = bool(starts) and all(isinstance(s, ast.Constant) and type(s.value) is int for s in starts)
+        if not whole and (starts or not all(map(is_whole, options(_at(owner, key))))):
             return
-        if (
-            is_global_object(self.at, frame.me, frame)
-            if kept
-            else is_by_global(self.at, target.value, env, frame)
-        ):
-            held = {"in": "object" if kept else "dictionary"}
-            self.at.notebook.note(target, "change global", frame, details=held)
+        if by_global or (kept and is_global_object(self.at, frame.me, frame)):
+            words = {"in": "object" if kept else "list" if isinstance(owner, Seq) else "dictionary"}
+            self.at.notebook.note(target, "change global", frame, details=words)
             return
-        column, made = frame.module.column, starts[0]
-        place = (
-            told_line(made.lineno),
-            column(made.lineno, made.col_offset),
-            column(made.lineno, made.end_col_offset or 0),
-        )
-        words = {"made": " ".join(map(str, place))} if len(starts) == 1 and not named else {}
+        words = {}
+        if len(starts) == 1 and not named:
+            column, made = frame.module.column, starts[0]
+            place = (
+                told_line(made.lineno),
+                column(made.lineno, made.col_offset),
+                column(made.lineno, made.end_col_offset or 0),
+            )
+            words = {"made": " ".join(map(str, place))}
         self.at.notebook.note(target, "change item", frame, details=words)
 
     # Tensors and caches
@@ -507,6 +503,16 @@ def _starts(tree: ast.AST, key: str) -> Iterator[ast.expr]:
                 yield part.args[1]
             elif callee == "dict":
                 yield from (k.value for k in part.keywords if k.arg == key)
+
+
+def _at(owner: Value, key: str | int) -> Value:
+    """What lies at a place of a dictionary or a list."""
+    if isinstance(owner, Dict) and isinstance(key, str):
+        return owner.items.get(key, UNKNOWN)
+    if isinstance(owner, Seq) and isinstance(key, int):
+        elts = owner.elts or ()
+        return elts[key] if -len(elts) <= key < len(elts) else owner.elem or UNKNOWN
+    return UNKNOWN
 
 
 def _is_key(node: ast.expr | None, key: str) -> bool:

@@ -6,6 +6,7 @@ class Clock:
     def __init__(self):
         self.ticks = 0
         self.seen = {"n": 0}
+        self.row = [0, 0]
 
     def tick(self, x):
         self.ticks += 1  # PTR203 in ticked
@@ -14,6 +15,14 @@ class Clock:
     def see(self, x):
         self.seen["n"] += 1  # PTR203 in saw
         return x * self.seen["n"]
+
+    def place(self, x):
+        self.row[1] += 1  # PTR203 in placed
+        return x * self.row[1]
+
+
+class Table:
+    counts = {"n": 0}
 
 
 class Holder:
@@ -36,6 +45,7 @@ class Descent(Optimizer):
 
 
 CLOCK, OWN, HELD, COUNTS, GIVEN = Clock(), Clock(), Holder(), {"n": 0}, {"n": 0}
+ROW, INNER = [0], {"a": {"n": 0}}
 WEIGHT = torch.nn.Parameter(torch.ones(3))
 WEIGHT.grad = torch.ones(3)
 OPTIMIZER = Descent([WEIGHT])
@@ -64,6 +74,29 @@ def counted(x):
 
 
 @torch.compile
+def placed(x):
+    return CLOCK.place(x)
+
+
+@torch.compile
+def row(x):
+    ROW[0] += 1  # PTR203
+    return x * ROW[0]
+
+
+@torch.compile
+def inner(x):
+    INNER["a"]["n"] += 1  # PTR203
+    return x * INNER["a"]["n"]
+
+
+@torch.compile
+def of_class(x):
+    Table.counts["n"] += 1  # PTR203
+    return x * Table.counts["n"]
+
+
+@torch.compile
 def given(x, counts):
     counts["n"] += 1  # PTR218 once
     return x * counts["n"]
@@ -81,4 +114,5 @@ def run():
     x = torch.ones(3)
     for _ in range(12):
         x = ticked(x) + saw(x) + held(x) + counted(x) + given(x, GIVEN) + own(x)
+        x = placed(x) + row(x) + inner(x) + of_class(x)
         descend()
