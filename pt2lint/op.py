@@ -22,7 +22,8 @@ Names of operations:
 - `size tensor`     a tensor stands where Python or torch needs a number: a size, a slice bound, a list index, `range`,
                     a value to fill with; details "uncaptured": compiling a captured one raises; "number": none
                     that is a size
-- `index mask`      a tensor is read through a boolean mask
+- `index mask`      a tensor is read through a boolean mask; detail "dimensions", of the tensor, where the mask is the
+                    whole index and their number is known
 - `index bytes`     a tensor is read through a mask of torch.uint8
 - `set NAME`        an attribute of an external object is assigned: `set torch.Tensor.requires_grad`
 - `get NAME`        an attribute of an external object is read: `get logging.Logger.level`

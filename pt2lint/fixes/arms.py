@@ -155,6 +155,12 @@ def ordered(condition: Condition, then: str, orelse: str) -> tuple[str, str]:
     return (orelse, then) if condition.negated else (then, orelse)
 
 
+def refuse_itself(test: str, *sides: str) -> None:
+    """Raise Refused for `torch.where(mask, mask, 1)`: no reader finds in it a mask that is set where it is off."""
+    if test in sides:
+        raise Refused("what is selected is the test itself")
+
+
 def under_static(
     function: FunctionCode, node: cst.IfExp, condition: Condition, text: str
 ) -> cst.BaseExpression:

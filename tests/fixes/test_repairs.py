@@ -77,7 +77,8 @@ def test_a_message_that_is_no_text_stays_in_eager_mode():
         ),
         ('(x.sum() == 6), f"six is asked: {x.sum()} < {x.max()}"', '"six is asked"'),
         ('(x.sum() == 6), f"no six ({x} of {x.max()})."', '"no six"'),
-        ('(x.sum() == 6), f"no six: {x}"', '"no six: ..."'),
+        ('(x.sum() == 6), f"no six: {x}"', '"no six"'),
+        ('(x.sum() == 6), f"no six: {x.tolist()}, x: {x}"', '"no six: ..., x: ..."'),
     ],
 )
 def test_where_a_message_is_nothing_but_values_the_graph_says_what_did_not_hold(asserted, said):

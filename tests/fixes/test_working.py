@@ -225,6 +225,42 @@ class M(torch.nn.Module):
     assert all(torch.equal(a, b) for a, b in zip(old, new, strict=True))
 
 
+def test_what_is_flat_is_not_flattened(tmp_path: Path) -> None:
+    text = """import torch
+import torch.nn.functional as F
+
+
+class M(torch.nn.Module):
+    def forward(self, logits: torch.Tensor, labels: torch.Tensor):
+        logits = logits.view(-1, 4)
+        labels = labels.view(-1)
+        keep = labels != 7
+        return F.cross_entropy(logits[keep], labels[keep])
+"""
+    new = fixed(tmp_path, text)
+    assert "    return F.cross_entropy(logits, torch.where(keep, labels, -100))\n" in new
+    given = torch.randn(2, 3, 4), torch.tensor([[1, 7, 3], [0, 2, 7]])
+    torch.testing.assert_close(run(new)["M"]()(*given), run(text)["M"]()(*given))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "m = x != 7\n        if not m[-1]:\n            m[-1] = 1\n        return m * x",
+        "m = x.sum() > 1\n        m = m if m else torch.tensor(False)\n        return m * x",
+        "while x.numel() > 1:\n            k = torch.argmin(x)\n            y = y + x[k]\n            "
+        "x = x[x > x.min()]\n        return y",
+        "while x.sum() > 1:\n            y = y + x[torch.argmax(x)]\n            x = x - 1\n        return y",
+        "return x + min({1: x, 2: x + 1}.items(), key=lambda pair: pair[0])[1]",
+    ],
+)
+def test_what_would_read_badly_or_gain_nothing_stays(tmp_path: Path, body: str) -> None:
+    head = "import torch\n\n\nclass M(torch.nn.Module):\n    def forward(self, x: torch.Tensor, y: torch.Tensor):\n"
+    text = f"{head}        {body}\n"
+    assert findings(tmp_path / "m.py", text)
+    assert fixed(tmp_path, text) == text
+
+
 BRANCHES = """import torch
 
 

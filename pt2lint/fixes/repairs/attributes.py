@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import libcst as cst
 
-from pt2lint.fixes.arms import leaves, ordered
+from pt2lint.fixes.arms import leaves, ordered, refuse_itself
 from pt2lint.fixes.condition import Condition, read_condition
 from pt2lint.fixes.imports import torch_name
 from pt2lint.fixes.kinds import Kind, guess, may_be_none
@@ -117,6 +117,7 @@ def _one_by_one(
             for one in (value, other.get(target))
         ]
         first, second = ordered(condition, *sides)
+        refuse_itself(condition.text, first, second)
         lines.append(f"{target} = {where}({taken if several else condition.text}, {first}, {second})")
     return [cst.parse_statement(one) for one in lines]
 

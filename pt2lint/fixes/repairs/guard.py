@@ -525,12 +525,16 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
         text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
     if [*node.parts] == pieces:
         return text
-    # With the full stop after it; of several values that end the message nothing is left to be said.
-    return _VALUES.sub("", text.replace("....", "..."))
+    # With the full stop after it; of values that end the message, and are all in it, nothing is left to be said.
+    text = text.replace("....", "...")
+    ends = _VALUES.sub("", text)
+    return text if "..." in ends else ends
 
 
-# `: ... < ...` and ` (... of ...)` at the end of a text.
-_VALUES = re.compile(r"\s*[:,(=]\s*\.\.\.(?:[^\w\"']|of|and|or|vs|is|not|in|to)*\.\.\.[^\w\"']*(?=[\"']+$)")
+# `: ...`, `: ... < ...` and ` (... of ...)` at the end of a text.
+_VALUES = re.compile(
+    r"\s*(?:[:,(]|=(?=\s*\.{3}.*\.{3}))\s*\.{3}(?:(?:[^\w\"']|of|and|or|vs|is|not|in|to)*\.{3})?[^\w\"']*(?=[\"']+$)"
+)
 
 
 def _says_something(message: str) -> bool:

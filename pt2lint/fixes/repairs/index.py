@@ -13,7 +13,7 @@ from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import callee, says_none
+from pt2lint.rule.tree import callee, says_none, walk
 
 
 def fixes(function: FunctionCode, node: cst.CSTNode) -> tuple[Fix, ...]:
@@ -31,9 +31,29 @@ def select_row(function: FunctionCode, node: cst.Subscript) -> Repaired:
 
     Indexing by a tensor without dimensions reads the number out of it, indexing by one of one dimension does not.
     Refused where `x` is not known to be a tensor (a list must be told which), where an ellipsis or None stands before
-    the index, where the subscript is assigned to, and where a number is read out of it. Unsafe: `k` must have no
-    dimensions. Of `x[:, ks[i]]` nothing says so but that the graph breaks there: it waits for its proof.
+    the index, where the subscript is assigned to, where a number is read out of it, and in a `while` that ends the
+    graph whatever is done here. Unsafe: `k` must have no dimensions. Of `x[:, ks[i]]` nothing says so but that the
+    graph breaks there: it waits for its proof.
     """
+    if _turns_in_python(function, node):
+        return Refusal("the loop around it is left to Python all the same")
+    return _selected(function, node)
+
+
+def _turns_in_python(function: FunctionCode, node: cst.Subscript) -> bool:
+    """Whether it stands in a `while` that breaks the graph elsewhere, where no row is selected by a tensor."""
+    loops = [one for one in ancestors(function, node) if isinstance(one, cst.While)]
+    breaks = [
+        part
+        for loop in loops
+        for part in walk(loop)
+        if isinstance(part, cst.BaseExpression) and function.range(part) in function.breaks
+    ]
+    rows = [one for one in breaks if isinstance(one, cst.Subscript)]
+    return len(rows) < len(breaks) or any(isinstance(_selected(function, one), Refusal) for one in rows)
+
+
+def _selected(function: FunctionCode, node: cst.Subscript) -> Repaired:
     kind = guess(function)
     if not kind(node.value).startswith("tensor"):
         return Refusal("what is indexed is not known to be a tensor")

@@ -112,7 +112,10 @@ def _within(function: FunctionCode, call: cst.Call, kind: Kind) -> Repaired:
     if both[1] is not None:
         _must_be_classes(function, call, kind(both[1][0]))
     where, imports = torch_name(function, "torch.where")
-    new = _scaled(function, call, where, [source(function, one[0]) for one in both if one], masks[0])
+    texts = [source(function, one[0]) for one in both if one]
+    new = _scaled(
+        function, call, where, texts, masks[0], [_dimensions(function, arg.value) for arg in call.args[:2]]
+    )
     used = f"{where}(" in source(function, new)
     loss = _loss(function, call)
     sure = (loss is not None and loss.rows) or any(_has_shape(function, arg.value) for arg in call.args[:2])
@@ -132,10 +135,10 @@ def _scaled(
     where: str,
     operands: Sequence[str],
     mask: str,
-    made: cst.BaseExpression | None = None,
+    dimensions: Sequence[int | None],
 ) -> cst.BaseExpression:
-    """The loss of both operands, neutral outside the mask, as the mean over the mask; `made` is what the first operand
-    is a name of."""
+    """The loss of both operands, neutral outside the mask, as the mean over the mask; `dimensions` are theirs, where
+    known."""
     text = in_parentheses(mask)
     loss = _loss(function, call)
     assert loss is not None
@@ -143,8 +146,9 @@ def _scaled(
         one if fill is None or _is_mask_of(mask, one, fill) else f"{where}({mask}, {one}, {fill})"
         for one, fill in zip(operands, (loss.operand, loss.target), strict=True)
     ]
-    if loss.rows and not _are_rows(made or cst.parse_expression(operands[0])):
-        given = [f"{in_parentheses(operands[0])}.flatten(0, -2)", f"{given[1]}.flatten()"]
+    if loss.rows and dimensions[0] != 2:
+        target = given[1] if dimensions[1] == 1 else f"{given[1]}.flatten()"
+        given = [f"{in_parentheses(operands[0])}.flatten(0, -2)", target]
     given += [
         source(
             function,
@@ -190,14 +194,21 @@ def _is_mask_of(mask: str, target: str, fill: str) -> bool:
     return cst.parse_expression(mask).deep_equals(asked)
 
 
-def _are_rows(operand: cst.BaseExpression) -> bool:
-    """Whether it is written as a matrix: `x.view(-1, classes)`."""
-    return (
-        isinstance(operand, cst.Call)
-        and callee(operand) in ("view", "reshape")
-        and len(operand.args) == 2
-        and cst.Module([]).code_for_node(operand.args[0].value) == "-1"
-    )
+def _dimensions(function: FunctionCode, selection: cst.BaseExpression | None) -> int | None:
+    """How many dimensions it has what a mask selects from, as the code says or the interpreter saw."""
+    found = masked_of(function, selection) if selection is not None else None
+    if selection is None or found is None:
+        return None
+    tensor = found[0]
+    if isinstance(tensor, cst.Call) and callee(tensor) in ("view", "reshape", "flatten", "ravel"):
+        sizes = [arg.value for arg in tensor.args]
+        if not sizes and callee(tensor) in ("flatten", "ravel"):
+            return 1
+        if sizes and source(function, sizes[0]) == "-1" and qualified(function, tensor.func) is None:
+            return len(sizes)
+    seen = {op.detail("dimensions") for op in function.ops_at(selection) if op.name == "index mask"}
+    (word,) = seen if len(seen) == 1 else ("",)
+    return int(word) if word else None
 
 
 def _has_shape(function: FunctionCode, selection: cst.BaseExpression) -> bool:
@@ -344,17 +355,14 @@ class _Block:
         kept = {
             mask: fresh(function, f"{mask}_kept") for mask in masks if self.flag or self.bound_later(mask)
         }
-        wholes = {
-            named[0]: self.unselected(one)
-            for one in self.group.statements
-            if (named := assigned(one)) is not None
+        selections = {
+            named[0]: named[1] for one in self.group.statements if (named := assigned(one)) is not None
         }
         new: dict[cst.CSTNode, New] = {}
         for call, mask in losses.items():
             operands = [source(function, arg.value) for arg in call.args[:2]]
-            new[call] = _scaled(
-                function, call, where, operands, kept.get(mask, mask), wholes.get(operands[0])
-            )
+            counts = [_dimensions(function, selections.get(one)) for one in operands]
+            new[call] = _scaled(function, call, where, operands, kept.get(mask, mask), counts)
         for statement in self.group.statements:
             tensor = self.unselected(statement)
             if tensor is not None and self.flag is not None:

@@ -16,6 +16,7 @@ from pt2lint.fixes.arms import (
     passes_on,
     read_branch,
     refuse_compared,
+    refuse_itself,
     refuse_shared,
     replacement,
     under_static,
@@ -182,6 +183,7 @@ def _is_kept_off_zero(node: cst.BaseExpression) -> bool:
 def _selection(function: FunctionCode, where: str, test: str, first: str, second: str) -> str:
     """`torch.where(test, first, second)`; what a side makes a tensor of, beside a tensor, is the number alone. Of
     `x / torch.where(test, n, 1)` and `x` the first is both."""
+    refuse_itself(test, first, second)
     nodes = [cst.parse_expression(one) for one in (first, second)]
     for side, other, at in ((nodes[0], nodes[1], 2), (nodes[1], nodes[0], 1)):
         if isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.Divide):

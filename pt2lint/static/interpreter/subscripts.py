@@ -193,7 +193,12 @@ class Subscripts:
             if isinstance(node.ctx, (ast.Load, ast.Store)) and self.at.notebook.listens("index mask", frame):
                 mask = self.masks.of(part, _place(node, at, parts), frame)
                 if mask is not None:
-                    self.at.notebook.note(node, "index mask", frame, about=mask)
+                    told = (
+                        {"dimensions": str(owner.ndim)}
+                        if len(parts) == 1 and owner.ndim is not None
+                        else None
+                    )
+                    self.at.notebook.note(node, "index mask", frame, about=mask, details=told)
         return Tensor(
             owner.dtype,
             owner.origin,
