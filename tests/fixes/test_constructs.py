@@ -712,6 +712,11 @@ def test_the_positions_of_a_long_roll_have_a_line_of_their_own():
         "    moved_by_the_first_number_of_k = x.index_select(-1, positions)\n"
     )
     assert made in applied(source, fix)
+    code = function_code(source.replace("x", "the_values_of_all"))
+    read = next(c for c in nodes(code, cst.Call) if in_math.callee(c) == "int")
+    fix = next(f for f in scalar.fixes(code, read) if "positions" in f.description)
+    after = applied(source.replace("x", "the_values_of_all"), fix)
+    assert "    # to the left\n    length = the_values_of_all.shape[-1]\n    positions = (" in after
 
 
 @pytest.mark.parametrize("device", ["", ", device=x.device"])

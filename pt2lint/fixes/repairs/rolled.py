@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from pt2lint.fixes.file import file_of
@@ -59,8 +61,11 @@ def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression,
         moved = f"- {in_parentheses(source(function, inner))}"
     dim, size = source(function, dims), f"{name}.shape[{source(function, dims)}]"
     arange, imports = torch_name(function, "torch.arange")
-    positions = f"({arange}({size}, device={name}.device) {moved}) % {size}"
-    new = _written(function, call, f"{name}.index_select({dim}, {{}})", positions)
+
+    def positions(size: str) -> str:
+        return f"({arange}({size}, device={name}.device) {moved}) % {size}"
+
+    new = _written(function, call, f"{name}.index_select({dim}, {{}})", positions, size)
     return fix(
         "Select the elements by positions that are computed, instead of rolling by a number. It assumes that "
         f"`{source(function, tensor)}` is one whole number, without dimensions.",
@@ -69,24 +74,30 @@ def by_index(function: FunctionCode, node: cst.Call, tensor: cst.BaseExpression,
 
 
 def _written(
-    function: FunctionCode, call: cst.Call, text: str, positions: str
+    function: FunctionCode, call: cst.Call, text: str, positions: Callable[[str], str], size: str
 ) -> dict[cst.CSTNode, cst.CSTNode | list[cst.CSTNode]]:
-    """The call as `text` of the positions; these in a line of their own, under a name, where one line is too short for
-    both and the call is all that the statement assigns or returns."""
-    whole = cst.parse_expression(text.format(positions))
+    """The call as `text` of the positions, which are a text of the size; these in a line of their own, under a name,
+    where one line is too short for both and the call is all that the statement assigns or returns, and the size in
+    another one where that is too short, too."""
+    whole = cst.parse_expression(text.format(positions(size)))
     small, statement = function.parent(call), statement_of(function, call)
     if not isinstance(small, cst.Return | cst.Assign) or not isinstance(statement, cst.SimpleStatementLine):
         return {call: whole}
     if small_of(statement) is not small:
         return {call: whole}
     made = replaced(small, {call: whole})
-    length = function.range(small)[1] - 1 + len(cst.Module([]).code_for_node(made))
-    if length <= file_of(function).line_length:
+    room = file_of(function).line_length - function.range(small)[1] + 1
+    if len(cst.Module([]).code_for_node(made)) <= room:
         return {call: whole}
     name = fresh(function, "positions")
+    lines = [f"{name} = {positions(size)}"]
+    if len(lines[0]) > room:
+        length = fresh(function, "length")
+        lines = [f"{length} = {size}", f"{name} = {positions(length)}"]
     last = replaced(statement, {call: cst.parse_expression(text.format(name))})
     assert isinstance(last, cst.SimpleStatementLine)
-    return {statement: [line(f"{name} = {positions}", statement), last.with_changes(leading_lines=())]}
+    first, *more = [line(one, statement if not at else None) for at, one in enumerate(lines)]
+    return {statement: [first, *more, last.with_changes(leading_lines=())]}
 
 
 def _may_lie_elsewhere(function: FunctionCode, tensor: cst.Name) -> bool:
