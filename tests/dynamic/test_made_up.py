@@ -1362,6 +1362,102 @@ def test_what_the_errors_in_building_ask_for_is_tried() -> None:
         assert not isinstance(made, str), made
 
 
+def test_functions_masks_and_numbers_that_the_errors_in_building_ask_for_are_tried() -> None:
+    """A function that makes a layer, a module in place of a number, a mask of one dimension, one of bools, a tensor
+    with methods, a number that a call asks for by name."""
+    import torch
+
+    from pt2lint.dynamic.child.made_up import made_for_class
+
+    class Coupled(torch.nn.Module):
+        def __init__(self, mask, net_create_fn, param_map) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            places = torch.arange(len(mask))
+            self.register_buffer("first", places.masked_select(mask <= 0))
+            self.register_buffer("rest", places.masked_select(mask > 0))
+            self.net = net_create_fn(len(self.first), 2 * len(self.rest))  # type: ignore[arg-type]
+            self.add_module("map", param_map)
+
+        def forward(self, x: torch.Tensor, context=None) -> torch.Tensor:  # type: ignore[no-untyped-def]
+            return self.map(self.net(x[:, self.first], context))  # type: ignore[no-any-return]
+
+    class Scaled(torch.nn.Module):
+        def __init__(self, b, adjacency: torch.Tensor, n_turns=None, tolerance=None) -> None:  # type: ignore[no-untyped-def]
+            super().__init__()
+            self.b, self.n_turns, self.tolerance = b.view(1, -1), n_turns, tolerance
+            self.mask = ~adjacency
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if self.n_turns is None and self.tolerance is None:
+                raise ValueError("Need one of n_turn or tolerance")
+            return self.b * x * ~self.mask
+
+    for cls in (Coupled, Scaled):
+        made = made_for_class(cls.__name__, cls)
+        assert not isinstance(made, str), made
+
+
+def test_sizes_that_defaults_errors_and_what_stands_beside_say() -> None:
+    """What comes in by default; a size that strides divide; pixels and one token more, and their mask; the shape that
+    is said of another parameter, also with `x` between the sizes; a class of the project with attributes."""
+    import torch
+
+    from pt2lint.dynamic.child.made_up import Target, made_for_class
+
+    class Heard(torch.nn.Module):
+        def __init__(self, classes: int, input_dim: int = 80, num_layers: int = 40) -> None:
+            super().__init__()
+            self.conv, self.last = torch.nn.Conv2d(1, 16, 3, 2), torch.nn.Linear(16 * 39, 512)
+            self.layers = torch.nn.ModuleList(torch.nn.Linear(512, 512) for _ in range(num_layers))
+
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            """inputs: of shape (batch, length, dimension)"""
+            y = self.conv(inputs.unsqueeze(1)).transpose(1, 2).flatten(2)
+            y = self.last(y)
+            for layer in self.layers:
+                y = layer(y)
+            return y  # type: ignore[no-any-return]
+
+    class Pooled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.places = torch.nn.Parameter(torch.zeros(50, 8))
+            self.last = torch.nn.Linear(8, 4)
+
+        def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            y = x.flatten(2).permute(2, 0, 1)
+            y = torch.cat([y.mean(0, keepdim=True), y])
+            rows = mask.flatten(1)
+            assert rows.shape[1] == 49, f"expected mask.shape[1] to be 49, but got {rows.shape[1]}"
+            return self.last(y + self.places[:, None]).sum(0)  # type: ignore[no-any-return]
+
+    class Beside(torch.nn.Module):
+        def __init__(self, n_vars: int) -> None:
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(n_vars))
+
+        def forward(self, z: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+            # z: [bs x nvars x seq_len x 2]
+            b, n, length, _ = z.shape
+            return (
+                self.scale[:, None, None] * z
+                + torch.cat([keys, keys.new_zeros(b, n, length, 2)], -1)[..., :2]
+            )
+
+    class Pixels(torch.nn.Module):
+        def forward(self, nested: NestedOnes) -> torch.Tensor:  # type: ignore[name-defined] # noqa: F821
+            return (nested.tensors * ~nested.mask).sum(-1)  # type: ignore[no-any-return]
+
+    given = {}
+    for cls in (Heard, Pooled, Beside, Pixels):
+        made = made_for_class(cls.__name__, cls)
+        assert isinstance(made, Target), made
+        given[cls.__name__] = made.how
+    assert "num_layers=2" in given["Heard"]
+    assert "x float32[2, 8, 7, 7]" in given["Pooled"], given
+    assert "z float32[2, 8, 5, 2], keys float32[2, 8, 5, 2]" in given["Beside"], given
+
+
 def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     """Another dtype; another height and width than those of what it is put together with; rows of a size; one row;
     another length of what is added; sizes that are asserted; a part of the width that several have."""

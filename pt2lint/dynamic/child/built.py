@@ -42,7 +42,7 @@ from .class_code import (
 )
 from .placeholders import name_behind
 from .project_values import project_values
-from .stand_ins import Namespace, Passed, given_back
+from .stand_ins import Identity, Layer, Namespace, Passed, given_back
 from .trouble import trouble_of
 
 WIDTH = 8
@@ -52,12 +52,15 @@ MOST_OTHERS = 8  # values that are tried where a class cannot be built with thos
 SECONDS = 3.0  # of the processor that these tries take
 IMAGES = re.compile(r"(image|img)_?size|resolution")
 EDGE = 56  # of an image where one of 32 does not do
+MAKES = re.compile(r"(^|_)(fn|func|function|factory|builder|create|make|build|net|layer)(_|$)")
+INCOMING = re.compile(r"(in|inputs?|feat\w*|d|n)_?(dim|size|features?|mels|feats?|in)$|idim$")
+DEPTH = re.compile(r"(layers?|depth|blocks?|block_num)$")
 # Values of required constructor arguments by name; the first pattern that fits.
 NAMED: list[tuple[str, Any]] = [
     (r"head_dim|dim_head|head_size|d_head", 4),
     (r"heads?$", 2),
     (r"top_?k$|_per_tok(en)?$", 2),
-    (r"(layers?|depth|blocks?|block_num)$", 2),
+    (DEPTH.pattern, 2),
     # Each doubles the channels in many a network.
     (
         r"(pools?|downs?|levels?|stages?|scales?|stacks?|cascades?|flows?|iters?|iterations?|hops?|repeats?)$",
@@ -140,6 +143,8 @@ class Arguments:
             self.behind, kind = [*self.behind, kind], parameter.empty
         if re.fullmatch(r"(torch\.)?(FloatTensor|Tensor|tensor)", text) or use is torch.Tensor:
             return torch.ones(self.width, self.width)
+        if whole := re.fullmatch(r"(torch\.)?(Bool|Long|Int)Tensor", text):
+            return torch.ones(self.width, self.width, dtype=torch.bool if whole[2] == "Bool" else torch.int64)
         if isinstance(use, str) and re.search(r"^$|\bstr\b", text):
             return use
         if made := re.fullmatch(r"(?i)(?:typing\.)?type\[(?:.*\.)?(\w+)\]", text):
@@ -151,7 +156,7 @@ class Arguments:
         if not text and name.endswith("dtype"):
             return torch.float32
         if use is torch.nn.Identity and not text and re.search(r"act|norm", name):
-            return use  # what stands beside does more than these
+            return Identity  # what stands beside does more than these
         if not text and (made_of := class_for(cls, name)):
             return made_of
         if not text and (asserted := asserted_class(cls, name)):
@@ -171,7 +176,7 @@ class Arguments:
             self.configs.append({} if use is dict or text == "dict" else Namespace())
             return self.configs[-1]
         if use is torch.nn.Identity and not text:
-            return use
+            return Identity
         if use is inspect.Parameter.VAR_KEYWORD and re.search(r"(?i)^$|\bdict\b|\bMapping\b", text):
             return {}
         if use is Passed and not text:
@@ -220,6 +225,19 @@ class Arguments:
                 if not lacking or lacking[0] in values or not _takes_options(cls):
                     raise
                 values.update({name: named_value(name, self.width) for name in lacking})
+
+    def incoming(self) -> list[int]:
+        """Numbers by default of what each element that comes in has: `input_dim=80`."""
+        parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
+        return [
+            each.default for each in parameters if type(each.default) is int and INCOMING.match(each.name)
+        ]
+
+    def depths(self) -> dict[str, int]:
+        """Two for each number of layers that has a larger default."""
+        parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
+        numbers = {each.name: each.default for each in parameters if type(each.default) is int}
+        return {name: 2 for name, number in numbers.items() if number > 2 and DEPTH.search(name)}
 
     def build(self) -> Any:
         """An instance of the class; whatever the class raises is raised."""
@@ -285,12 +303,26 @@ class Arguments:
         if "NoneType" in text:
             yield from self._numbers_for_none([p for p in parameters if p.name in absent])
         if "not callable" in text:
-            yield from ((name, torch.nn.Identity) for name in absent if uses.get(name) is torch.nn.Identity)
+            yield from ((name, Identity) for name in absent if uses.get(name) is torch.nn.Identity)
         asked = re.match(r"'(int|NoneType)' object has no attribute '(\w+)'", text)
         having = [n for n in absent if uses.get(n) is argparse.Namespace or CONFIGURATION.match(n)]
         for name in (numbers if asked[1] == "int" else having) if asked else ():
             self.configs.append(Passed() if asked and hasattr(torch.nn.Module, asked[2]) else Namespace())
             yield name, self.configs[-1]
+        if asked and asked[1] == "int" and hasattr(torch.Tensor, asked[2]):
+            yield from ((name, torch.ones(self.width)) for name in numbers)
+        if "is not a Module subclass" in text:
+            for name in numbers:
+                self.configs.append(Passed())
+                yield name, self.configs[-1]
+        if "'Tensor' and 'tuple'" in text or "'tuple' and 'Tensor'" in text or "'tuple' and 'int'" in text:
+            yield from ((name, torch.arange(len(given)) % 2) for name, given in rows if "mask" in name)
+            yield from ((name, torch.arange(self.width)) for name, given in rows)
+        if "'int' object is not callable" in text:
+            yield from ((name, Layer) for name in numbers if MAKES.search(name))
+        if "Boolean" in text:
+            tensors = [(n, v) for n, v in self.values.items() if isinstance(v, torch.Tensor)]
+            yield from ((name, given.bool()) for name, given in tensors)
         if "'Namespace'" in text:
             empty = [name for name, given in self.values.items() if given == Namespace()]
             yield from ((name, named_value(name, self.width)) for name in empty)
@@ -347,6 +379,16 @@ class Arguments:
         if parameter and number is not None:
             self.values[parameter.name] = number
         return number is not None
+
+    def fill_named(self, error: str) -> bool:
+        """The same for each that an error asks for by name: "Need one of n_iterations or (atol, rtol)"."""
+        if not re.search(r"(?i)\bneed|\bmust\b|\brequire|\bspecif|\bprovide", error):
+            return False
+        parameters = inspect.signature(takes_arguments(self.cls)).parameters.values()
+        asked = [
+            each.name for each in parameters if re.search(rf"\b{each.name[:-1]}{each.name[-1]}?\b", error)
+        ]
+        return any(self.fill(name) for name in asked)
 
     def widen(self, sizes: tuple[int, int] | None) -> bool:
         """Have as much go in as an error says is added to it, (what there was, what was wanted): what comes out of it

@@ -16,6 +16,7 @@ import torch
 from .class_code import compared
 
 _SHAPE = re.compile(r"[\[(]((?:\s*\w+(?:\s*\*\s*\w+)*\s*,)+(?:\s*\w+(?:\s*\*\s*\w+)*)?\s*)[\])]")
+_TIMES = re.compile(r"(?<=\w) +[x\u00d7] +(?=\w)|(?<=[A-Z])x(?=[A-Z])")
 _NO_DIMENSION = {
     "optional",
     "default",
@@ -71,7 +72,8 @@ class Hints:
                 self._read_words(said)
 
     def _read_words(self, text: str) -> None:
-        """`x (Tensor): of shape (b, n, d)`: a shape belongs to the name before it."""
+        """`x (Tensor): of shape (b, n, d)`, or `[b x n x d]`: a shape belongs to the name before it."""
+        text = _TIMES.sub(", ", text)
         words = [
             *self.names,
             *(word for asked in (self.asked, self.each) for each in asked.values() for word in each),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from .trouble import Trouble
 
 LENGTH, EDGE, MANY = 5, 16, 64
+_CHANNELS, _NEAR = 8, 3  # that two sizes have in common; how far a size that is computed may be off
 MOST = 1 << 20  # elements of a shape
 # The number that was there, and the one that was wanted.
 _SIZES = [
@@ -20,6 +21,7 @@ _SIZES = [
         r"to have (?P<wanted>\d+) channels, but got (?P<had>\d+) channels",
         r"normalized_shape=\[(?P<wanted>\d+)\].*got input of size\s*(?:torch\.Size\()?\[[\d, ]*?(?P<had>\d+)\]",
         r"Expected (?P<wanted>\d+), got (?P<had>\d+)$",
+        r"\bto be (?P<wanted>\d+),? but got (?P<had>\d+)",
         r"embedding dimension of (?P<wanted>\d+), but got (?P<had>\d+)",
         r"size of tensor a \((?P<had>\d+)\) must match the size of tensor b \((?P<wanted>\d+)\)",
         r"running_mean should contain (?P<had>\d+) elements not (?P<wanted>\d+)",
@@ -154,6 +156,10 @@ def _mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...
         times = had // shape[-1] if shape[-1] else 0  # of which several are put beside one another
         if times > 1 and had == times * shape[-1] and wanted % times == 0:
             yield (*shape[:-1], wanted // times)
+        if len(shape) > 2:
+            yield from _of_other_area(shape, had, wanted)
+            yield from _of_other_area(shape, wanted, had)
+            yield from _in_proportion(shape, had, wanted)
         row = math.prod(shape[1:])
         if row == had or (len(shape) > 2 and row > wanted):  # all of a row is taken together
             yield from (
@@ -187,6 +193,25 @@ def _mended(shape: tuple[int, ...], trouble: Trouble) -> Iterator[tuple[int, ...
             yield (shape[0], row, *shape[2:])
     elif _RANK.search(error):
         yield from _of_other_rank(shape, 1)
+
+
+def _of_other_area(shape: tuple[int, ...], had: int, wanted: int) -> Iterator[tuple[int, ...]]:
+    """For pixels, perhaps with one token more, that are too many or too few: a mask of them, a grid of positions."""
+    more = had - shape[-2] * shape[-1]
+    if more in (0, 1) and wanted > more:
+        edge = math.isqrt(wanted - more)
+        square = edge * edge == wanted - more
+        yield (*shape[:-2], *((edge, edge) if square else (1, wanted - more)))
+
+
+def _in_proportion(shape: tuple[int, ...], had: int, wanted: int) -> Iterator[tuple[int, ...]]:
+    """For what is made of a size by layers that divide it, as strides do, and taken together with its channels."""
+    if math.gcd(had, wanted) < _CHANNELS or min(had, wanted) <= shape[-1]:
+        return
+    ratio = wanted / had
+    size = round(shape[-1] * (ratio if len(shape) == 3 else math.sqrt(ratio)))
+    for other in sorted(range(max(size - _NEAR, 1), size + _NEAR + 1), key=lambda each: abs(each - size)):
+        yield (*shape[:-1], other) if len(shape) == 3 else (*shape[:2], *[other] * (len(shape) - 2))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ does (code that reads a tensor's values stops fake ones), all is tried on real o
 
 from __future__ import annotations
 
+import builtins
+import collections.abc
 import contextlib
 import copy
 import dataclasses
@@ -303,9 +305,14 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
             trouble = why if "not installed" in why else trouble or why
             continue
         tries = FURTHER if of_calls else TRIES
+        for smaller in fewer_layers(instance, arguments):
+            target = made_for(name, smaller[0], smaller[1], also, FURTHER)
+            if isinstance(target, Target):
+                return target
         target = made_for(name, instance, arguments, also, tries)
         if isinstance(target, Trouble) and (
             arguments.fill(target.absent)
+            or arguments.fill_named(target.text)
             or arguments.widen(lessons.sizes_in(target))
             or arguments.repeat(lessons.repeated_in(target))
         ):
@@ -317,6 +324,21 @@ def made_for_class(name: str, cls: Any, also: dict[str, Any] | None = None) -> T
     if ABSTRACT.search(of_calls or trouble):
         return as_derived(name, cls, also)
     return of_calls or trouble
+
+
+def fewer_layers(
+    instance: torch.nn.Module, arguments: Arguments
+) -> Iterator[tuple[torch.nn.Module, Arguments]]:
+    """In place of a large module, whose layers would take the time of all others, one of a few layers, with what it is
+    built with."""
+    if sum(each.numel() for each in instance.parameters()) <= MOST_WRITTEN:
+        return
+    fewer = copy.copy(arguments)
+    fewer.values = {**arguments.values, **arguments.depths()}
+    if fewer.values != arguments.values:
+        with contextlib.suppress(Exception, SystemExit), as_before():
+            made = fewer.build()
+            yield made, fewer
 
 
 def _otherwise(cls: Any, known: dict[str, Any]) -> Iterator[tuple[int, bool, dict[str, Any]]]:
@@ -411,7 +433,11 @@ def made_for(
     places = hints.places()
     known = functools.partial(size_by_name, module, built)
     parts = [part for each in parameters for part in parts_of(each, hints, also, takes)]
-    free = list(dict.fromkeys([WIDTH, *(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6])]))
+    incoming = arguments.incoming() if arguments else []
+    shapes += [shape for size in incoming if (shape := (BATCH, LENGTH, size)) not in shapes]
+    free = list(
+        dict.fromkeys([WIDTH, *incoming, *(shape[1 if len(shape) > 3 else -1] for shape in shapes[:6])])
+    )
 
     def call(values: Sequence[Any]) -> Any:
         whole: dict[str, Any] = {}
@@ -423,6 +449,12 @@ def made_for(
         named = [p for p in parameters if p.kind is p.KEYWORD_ONLY or p.name in also]
         by_name = {p.name: whole[p.name] for p in named if p.kind is not p.POSITIONAL_ONLY}
         return tuple(whole[p.name] for p in parameters if p.name not in by_name), by_name
+
+    def shapes_said(part: Part) -> list[tuple[int, ...]]:
+        said = hints.shapes.get(part.word or part.parameter.name, {})
+        return [
+            *dict.fromkeys(sizes(dims, known, each, LENGTH, BATCH, places) for dims in said for each in free)
+        ]
 
     def values(part: Part) -> list[Any]:
         parameter = part.parameter
@@ -436,11 +468,12 @@ def made_for(
             return [4, 2, 1]
         if part.word is None and parameter.name in hints.perhaps and _may_be_dict(parameter):
             return [{}]
-        said = hints.shapes.get(part.word or parameter.name, {})
-        shaped = dict.fromkeys(
-            sizes(dims, known, each, LENGTH, BATCH, places) for dims in said for each in free
-        )
-        found = [*candidates(part.alone(), layers, shapes, [*shaped])]
+        shaped = shapes_said(part)
+        # What nothing is said of is mostly shaped as what stands beside it: keys as queries.
+        whole = [] if shaped or part.word is not None else [each for each in parts if each.word is None]
+        beside = next(filter(None, map(shapes_said, whole)), [])
+        likely = [*dict.fromkeys((*beside, *shapes))]
+        found = [*candidates(part.alone(), layers, likely, shaped)]
         if part.word is None and parameter.name in hints.several:
             found += [[each, each] for each in found if isinstance(each, torch.Tensor)]
         of = part.alone() if part.fields else parameter
@@ -534,11 +567,18 @@ def parts_of(
     if parameter.default is parameter.empty and name not in hints.called and name not in also:
         ways = {"list": hints.each, "dict": hints.asked, "object": hints.attributes, "tuple": hints.items}
         for kind, asked in ways.items():
-            if name in asked and (not text or kind in text.lower()):
+            fits = not text or kind in text.lower() or (kind == "object" and _is_of_project(text))
+            if name in asked and fits:
                 words = [word for word in asked[name] if word not in hints.perhaps.get(name, ())]
                 if words:
                     return [Part(parameter, word, kind) for word in words]
     return [Part(parameter)]
+
+
+def _is_of_project(text: str) -> bool:
+    """Whether an annotation is the name of a class that neither torch nor Python has: `NestedTensor`."""
+    known = (torch, builtins, typing, collections.abc)
+    return text.isidentifier() and not any(hasattr(each, text) for each in known)
 
 
 def _may_be_dict(parameter: inspect.Parameter) -> bool:
@@ -563,9 +603,11 @@ def fields_of(parameter: inspect.Parameter, function: Callable[..., Any], hints:
 
 
 def size_by_name(module: torch.nn.Module | None, built: dict[str, Any], name: str) -> int | None:
-    """The number that a module, or what it was built with, has for a name."""
+    """The number that a module, or what it was built with, has for a name: for `nvars` also that of `n_vars`."""
     said = {**{k: v for each in built.values() if isinstance(each, dict) for k, v in each.items()}, **built}
-    for each in (name, name.lower()):
+    kept = {} if module is None else vars(module)
+    alike = [each for each in (*kept, *said) if each.replace("_", "") == name.lower().replace("_", "")]
+    for each in (name, name.lower(), *alike):
         for value in (getattr(module, each, None), said.get(each)):
             if type(value) is int and 0 < value <= MOST_NAMED:
                 return value

@@ -21,6 +21,24 @@ class Passed(torch.nn.Module):
         return (result,) * self._wanted if self._wanted else result
 
 
+class Identity(torch.nn.Identity):
+    """Stands for a class that is called for a module: the module takes more than one argument, too."""
+
+    def forward(self, input: Any, *args: Any, **kwargs: Any) -> Any:
+        return input
+
+
+class Layer(torch.nn.Linear):
+    """Stands for what a function makes that is given how much goes in and comes out: `make_net(4, 8)`."""
+
+    def __init__(self, *sizes: Any, **named: Any) -> None:
+        numbers = [each for each in (*sizes, *named.values()) if type(each) is int]
+        super().__init__(numbers[0], numbers[min(1, len(numbers) - 1)])
+
+    def forward(self, x: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        return super().forward(x)
+
+
 def given_back(*args: Any, **kwargs: Any) -> Any:
     return args[0] if args else next(iter(kwargs.values()), None)
 
