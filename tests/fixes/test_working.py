@@ -252,6 +252,8 @@ class M(torch.nn.Module):
         "x = x[x > x.min()]\n        return y",
         "while x.sum() > 1:\n            y = y + x[torch.argmax(x)]\n            x = x - 1\n        return y",
         "return x + min({1: x, 2: x + 1}.items(), key=lambda pair: pair[0])[1]",
+        "import cv2\n        far = cv2.distanceTransform(x.numpy(), 1, 0)\n        far = far[1:-1, 1:-1].reshape(-1)\n"
+        "        y[0] = int(far[x.argmax()] > 3)\n        return y",
     ],
 )
 def test_what_would_read_badly_or_gain_nothing_stays(tmp_path: Path, body: str) -> None:

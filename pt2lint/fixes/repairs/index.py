@@ -6,13 +6,16 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
-from pt2lint.fixes.kinds import Kind, guess
-from pt2lint.fixes.nodes import ancestors
+from pt2lint.fixes.imports import meant, qualified
+from pt2lint.fixes.kinds import Kind, guess, told
+from pt2lint.fixes.names import reads
+from pt2lint.fixes.nodes import ancestors, assigned, enclosing_function
 from pt2lint.fixes.purity import effect, number
 from pt2lint.fixes.repaired import Refusal, Repaired, accepted, fix
 from pt2lint.fixes.rewrite import rewrite
 from pt2lint.fixes.text import in_parentheses, source
 from pt2lint.rule import FunctionCode
+from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import callee, says_none, walk
 
 
@@ -57,6 +60,8 @@ def _selected(function: FunctionCode, node: cst.Subscript) -> Repaired:
     kind = guess(function)
     if not kind(node.value).startswith("tensor"):
         return Refusal("what is indexed is not known to be a tensor")
+    if is_of_a_library(function, node.value):
+        return Refusal("what is indexed may be an array")
     if isinstance(function.parent(node), cst.AssignTarget | cst.AugAssign | cst.Del):
         return Refusal("the element is assigned to")
     if read_at_once(function, node):
@@ -177,6 +182,38 @@ def by_tensor(function: FunctionCode, node: cst.Call, kind: Kind | None = None) 
         "selected, which is a copy.",
         edits,
     )
+
+
+def is_of_a_library(function: FunctionCode, value: cst.BaseExpression) -> bool:
+    """Whether the function makes it of what another library gives, of which the interpreter knows nothing: an array
+    mostly, as `cv2.distanceTransform(mask, ...)` is, though what is done with it later may be done with tensors."""
+    owner = enclosing_function(function, value)
+    if owner is None:
+        return False
+    bound = [
+        alias.evaluated_alias or alias.evaluated_name.partition(".")[0]
+        for one in walk(owner.body)
+        if isinstance(one, cst.Import)
+        for alias in one.names
+    ]
+    pending, known = [*reads(value)], set[str]()
+    while pending:
+        name = pending.pop()
+        if name in known:
+            continue
+        known.add(name)
+        for made in (one[1] for line in walk(owner.body) if (one := assigned(line)) and one[0] == name):
+            for call in (one for one in walk(made) if isinstance(one, cst.Call)):
+                library = (meant(function, call.func) if "." in dotted(call.func) else "").partition(".")[0]
+                imported = library in bound or qualified(function, call.func) is not None
+                if (
+                    imported
+                    and library not in ("torch", "math")
+                    and not told(function, call).startswith("tensor")
+                ):
+                    return True
+            pending += reads(made)
+    return False
 
 
 def _adds_first(node: cst.Subscript) -> bool:

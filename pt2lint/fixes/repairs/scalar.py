@@ -248,6 +248,7 @@ def _of_numpy(function: FunctionCode, node: cst.Call, value: cst.BaseExpression)
         may_be_array(function, node)
         or any(holds_array(function, part) for part in walk(value))
         or _begins_with_numpy(function, value)
+        or index.is_of_a_library(function, value)
     )
 
 
