@@ -133,6 +133,7 @@ Names of operations:
                     where a "method" of it under `@torch.compile` reads that; or, with "apart": "yes", one that picks or
                     names something by it, or by an attribute that a loop sets, whether it is compiled by itself or not;
                     with "varied": "yes", a number that each is given out of a list
+- `compile parametrized block`  the same of a layer that is parametrized, "number", whoever makes the objects
 - `call uncompiled`  code that is not compiled calls a module as it was, or gives it to a function that does, where
                     torch.compile returned a wrapper of it; details "name", the module's, "line", where it was
                     compiled, "of", where what holds it was, and "both" where the function that calls it is given the

@@ -84,6 +84,7 @@ ROLES = {
     "state of an optimizer": "a dictionary that an optimizer keeps for one parameter, or for a group of them",
     "exchanges data": "a method of a module that gives its parameters other data",
     "converts": "a method that gives the same tensor in another dtype, or on another device",
+    "gives a class of its own": "makes of a module the only one of its class",
     "state of a module": "gives what a module holds, by name",
     "loads state": "sets what a module holds, by name",
     "groups of parameters": "an attribute with what is trained, and how",

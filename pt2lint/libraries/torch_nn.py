@@ -342,6 +342,7 @@ def renamed(name: str) -> str | None:
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 
+PARAMETRIZATIONS = ("weight_norm", "spectral_norm", "orthogonal")
 EXCHANGES = "to half float double bfloat16 type to_empty"
 CHANGES = (
     "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
@@ -349,7 +350,7 @@ CHANGES = (
         f"torch.nn.utils.{n}"
         for n in "weight_norm spectral_norm remove_weight_norm remove_spectral_norm".split()
     ),
-    *(f"torch.nn.utils.parametrizations.{n}" for n in "weight_norm spectral_norm orthogonal".split()),
+    *(f"torch.nn.utils.parametrizations.{n}" for n in PARAMETRIZATIONS),
 )
 SPREADS = (
     "torch.nn.DataParallel",
@@ -408,6 +409,10 @@ LIBRARY = Library(
         "loss": tuple(name for name in table().modules if name.endswith("Loss")),
         "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),
         "exchanges data": tuple(f"{MODULE}.{n}" for n in EXCHANGES.split()),
+        "gives a class of its own": (
+            *(f"torch.nn.utils.parametrizations.{n}" for n in PARAMETRIZATIONS),
+            "torch.nn.utils.parametrize.register_parametrization",
+        ),
         "state of a module": (f"{MODULE}.state_dict",),
         "loads state": (f"{MODULE}.load_state_dict",),
     },

@@ -1,4 +1,5 @@
-"""Modules of one class that are compiled one by one, each with a number of its own."""
+"""Modules of one class that are compiled one by one, each with a number of its own, or with a parametrized layer, which
+has a class of its own."""
 
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ class Reading(NamedTuple):
     node: ast.Attribute
     function: FunctionNode
     when: str = ""  # the condition under which it is; "" where it is in any case
+    parametrized: bool = False  # a layer, no number
 
 
 class NumberedBlocks:
@@ -47,6 +49,8 @@ class NumberedBlocks:
         self.at = at
         self._loops: dict[Module, list[ast.AST]] = {}
         self._calls_in_turns: dict[Module, list[tuple[ast.Call, set[str]]]] = {}
+        self._parametrized: dict[ClassInfo, set[str]] = {}
+        self._of_turns: dict[tuple[ClassInfo, Module], Reading | None] = {}
 
     def compiled(self, target: Value, node: Any, frame: Frame | None) -> None:
         """torch.compile is given a module of the project, or its `forward`."""
@@ -58,7 +62,7 @@ class NumberedBlocks:
             target = target.bound
         if node is None or frame is None or not isinstance(target, Instance) or target.cls is None:
             return
-        if not self.at.notebook.listens("compile block", frame):
+        if not self.listens(frame):
             return
         cls = target.cls
         read = self.read_of_turn(cls, frame)
@@ -70,7 +74,10 @@ class NumberedBlocks:
                 return
         if read is not None:
             details = _told(cls, read) | ({"varied": "yes"} if varied else {})
-            self.at.notebook.note(node, "compile block", frame, details=details)
+            self.at.notebook.note(node, _operation(read), frame, details=details)
+
+    def listens(self, frame: Frame) -> bool:
+        return self.at.notebook.listens("compile block", frame)
 
     def given(
         self, func: Func, args: list[Value], kwargs: dict[str, Value], env: Env, node: Any, frame: Frame
@@ -80,12 +87,13 @@ class NumberedBlocks:
         cls = func.bound.cls if isinstance(func.bound, Instance) else None
         if frame.inside != "loop" or cls is None or not isinstance(node, ast.Call):
             return
-        if not self.at.notebook.listens("compile block", frame) or not self.at.classes.is_module(cls):
+        if not self.listens(frame) or not self.at.classes.is_module(cls):
             return
         read = self.read_of_turn(cls, frame)
-        if read is not None:
-            details = _told(cls, read) | {"left": "yes"}
-            self.at.notebook.note(node, "compile block", frame, details=details)
+        if read is None or (read.parametrized and isinstance(node.func, ast.Attribute)):
+            return  # `self.block(x)` is the same block in each turn
+        details = _told(cls, read) | {"left": "yes"}
+        self.at.notebook.note(node, _operation(read), frame, details=details)
 
     def is_number(self, read: Reading, target: Instance) -> bool:
         """Whether the attribute is computed with or compared, and not known to be anything but a number."""
@@ -126,7 +134,7 @@ class NumberedBlocks:
         if definition is None:
             return
         frame = Frame(module, unit_of(definition), f"`{cls.name}.forward`", cls=cls)
-        if not self.at.notebook.listens("compile block", frame):
+        if not self.listens(frame):
             return
         numbered = set(self.numbered(cls, module))
         own = {name for name, value in cls.layers() if _is_made_of(value, numbered)} if numbered else set()
@@ -157,7 +165,7 @@ class NumberedBlocks:
             if definition not in self.at.functions.reached and definition.name not in ("forward", "__call__"):
                 continue
             frame = Frame(module, unit_of(definition), f"`{definition.name}`")
-            if not self.at.notebook.listens("compile block", frame):
+            if not self.listens(frame):
                 return
             for part in walk(definition):
                 if (name := _asked_for(part)) in named:
@@ -168,7 +176,7 @@ class NumberedBlocks:
     def compiled_alone(self, cls: ClassInfo, definition: FunctionNode) -> None:
         """A method that a decorator compiles, or of which the settings say that something does."""
         frame = Frame(cls.module, unit_of(definition), f"`{cls.name}.{definition.name}`", cls=cls)
-        if not self.at.notebook.listens("compile block", frame):
+        if not self.listens(frame):
             return
         roots = self.at.calls.roots
         value = self.at.classes.method_value(cls, definition, self.at.objects.instance(cls))
@@ -178,13 +186,15 @@ class NumberedBlocks:
         if not decorated and not (isinstance(value, Func) and roots.is_named(value)):
             return
         numbered = set(self.numbered(cls, cls.module))
-        read = self.reading(cls, numbered, MAX_NESTING, definition.name) if numbered else None
+        read = self.reading(cls, numbered, MAX_NESTING, definition.name)
+        if read is not None and read.parametrized and not self.is_made_in_turns(cls):
+            return
         details = {"class": cls.name, "method": definition.name}
         if read is not None:
             title = f"`{read.cls.name}.{read.function.name}`"
             where = Frame(read.cls.module, unit_of(read.function), title, cls=read.cls)
             details |= {"when": read.when} if read.when else {}
-            self.at.notebook.note(read.node, "compile block", where, details=details)
+            self.at.notebook.note(read.node, _operation(read), where, details=details)
         elif decorated and (size := self.sized(cls, definition)):
             decorator = next(d for d in definition.decorator_list if "compile" in ast.dump(d))
             self.at.notebook.note(decorator, "compile block", frame, details=details | size)
@@ -235,9 +245,42 @@ class NumberedBlocks:
         return len(given) == 1 and not named & turning
 
     def read_of_turn(self, cls: ClassInfo, frame: Frame) -> Reading | None:
-        """The number that `forward` reads and that a loop, of the class's file or of this one, gives each block."""
-        numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
-        return self.reading(cls, numbered, MAX_NESTING) if numbered else None
+        """The number that `forward` reads and that a loop, of the class's file or of this one, gives each block; or a
+        parametrized layer that it reads."""
+        key = cls, frame.module
+        if key not in self._of_turns:
+            numbered = {name for module in {cls.module, frame.module} for name in self.numbered(cls, module)}
+            self._of_turns[key] = self.reading(cls, numbered, MAX_NESTING)
+        return self._of_turns[key]
+
+    def parametrized(self, cls: ClassInfo) -> set[str]:
+        """The attributes under which the constructor keeps parametrized layers: it makes them so (`self.layer =
+        weight_norm(nn.Linear(n, n))`) or changes them (`weight_norm(self.layer)`)."""
+        if cls in self._parametrized:
+            return self._parametrized[cls]
+        init, found = cls.methods.get("__init__"), set[str]()
+        if init is not None and cls.module.says("parametri"):
+            frame, me = Frame(cls.module, unit_of(init), f"`{cls.name}.__init__`", cls=cls), own_name(init)
+            calls = {call for call in parts(init, ast.Call) if self.parametrizes(call, frame)}
+            found |= {name for name, value in cls.layers() if any(part in calls for part in walk(value))}
+            for call in calls:
+                given = call.args[0] if call.args else None
+                if isinstance(given, ast.Attribute) and is_name(given.value, me):
+                    found.add(given.attr)
+        self._parametrized[cls] = found
+        return found
+
+    def parametrizes(self, call: ast.Call, frame: Frame) -> bool:
+        func = self.at.names.external_name(self.at.expressions.quietly(call.func, {}, frame))
+        return self.at.models.plays(func, "gives a class of its own")
+
+    def is_made_in_turns(self, cls: ClassInfo) -> bool:
+        """Whether a loop of its file makes objects of the class."""
+        return any(
+            isinstance(part, ast.Call) and self.is_of(part.func, cls, cls.module)
+            for loop in self.loops(cls.module)
+            for part in walk(loop)
+        )
 
     def numbered(self, cls: ClassInfo, module: Module) -> Iterator[str]:
         """The parameters of the constructor that a loop of a file gives the number of its turn."""
@@ -286,10 +329,12 @@ class NumberedBlocks:
     def reading(
         self, cls: ClassInfo, numbered: set[str], depth: int, method: str = "forward"
     ) -> Reading | None:
-        """The first number, of those that the constructor is given under these names, which a method reads: itself, or
-        in a module that it holds; one that is read in any case before one that is where an argument is given."""
+        """The first number, of those that the constructor is given under these names, or parametrized layer, which a
+        method reads: itself, or in a module that it holds; one that is read in any case before one that is where an
+        argument is given."""
         held = dict(cls.layers())
         own = {attribute for attribute, value in held.items() if _is_made_of(value, numbered)}
+        parametrized = self.parametrized(cls)
         found = self.at.classes.find_method(cls, method)
         if found is None:
             return None
@@ -303,18 +348,22 @@ class NumberedBlocks:
                 continue
             read = None
             made = held.get(part.attr)
-            if part.attr in own:
-                read = Reading(found[0], part.attr, part, found[1])
+            if part.attr in own or part.attr in parametrized:
+                layer = part.attr not in own
+                read = Reading(found[0], part.attr, part, found[1], parametrized=layer)
             elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth:
                 inner = self.at.names.global_name(cls.module, made.func.id)
                 if isinstance(inner, Class) and self.at.classes.is_module(inner.info):
-                    given = set(_given(inner.info, made, numbered))
-                    read = self.reading(inner.info, given, depth - 1) if given else None
+                    read = self.reading(inner.info, set(_given(inner.info, made, numbered)), depth - 1)
             if read is not None and not (when := read.when or when):
                 return read
             if read is not None:
                 seldom = seldom or read._replace(when=when)
         return seldom
+
+
+def _operation(read: Reading) -> str:
+    return "compile parametrized block" if read.parametrized else "compile block"
 
 
 def _told(cls: ClassInfo, read: Reading) -> dict[str, str]:
