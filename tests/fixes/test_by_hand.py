@@ -10,7 +10,7 @@ from pt2lint.project.config import Settings
 from pt2lint.static.engine import lint
 
 HEAD = """
-import torch
+import random, torch
 
 class Net(torch.nn.Module):
     def __init__(self):
@@ -286,6 +286,40 @@ CASES = {
             "return x",
         ],
         "Leave the test out, and write with `torch.where(bad, new, old)`, the mask unsqueezed",
+    ),
+    "a test of a mask for the rows that it leaves out": (
+        [
+            "x = self.layer(x)",
+            "good = x.isfinite()",
+            "if not good.all():",
+            "    x[~good] = x[good].min()",
+            "return x",
+        ],
+        "Leave the test out, and write with `torch.where(~good, new, old)`, the mask unsqueezed",
+    ),
+    "the first place of the greatest": (
+        ["w = self.layer(x)", "i = (w == torch.max(w)).nonzero()[0]", "return w[tuple(i)]"],
+        "Take the first of them in the graph:",
+    ),
+    "the second place of the greatest": (
+        ["w = self.layer(x)", "i = (w == torch.max(w)).nonzero()[1]", "return w[tuple(i)]"],
+        "Say how many there are at most:",
+    ),
+    "a size that is drawn": (
+        ["n = random.randint(1, 4)", "return self.layer(x).repeat(n, 1)"],
+        "Draw it before the compiled code runs, and pass it in:",
+    ),
+    "rows that are weighed by each other": (
+        [
+            "x = self.layer(x)",
+            "y = torch.zeros_like(x)",
+            "for i in range(3):",
+            "    mask = lengths == i",
+            "    if mask.any():",
+            "        y[mask] = self.weighed(x[mask])",
+            "return y",
+        ],
+        "Leave the test out, and write with `torch.where(mask, new, old)`, the mask unsqueezed",
     ),
     "a test of a mask for its rows and more": (
         [
@@ -660,6 +694,29 @@ def test_told_by_hand(name: str, tmp_path: Path) -> None:
     told = [fix for fix in found[0].fixes if fix.by_hand and not fix.edits]
     assert [fix.description.startswith(wanted) for fix in told] == ([True] if wanted else [])
     assert not any(fix.is_usable or fix.is_workaround for fix in told)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("x", "Decide it before: compute `y.sum() > 0` before the compiled code runs, where `y` comes from,"),
+        ("self.layer(x)", "Compute both and choose:"),
+        ("y=torch.cat([x, self.layer(x)])", "Compute both and choose:"),
+        ("z", "Compute both and choose:"),
+    ],
+)
+def test_what_a_layer_gives_is_not_there_before_the_call(given: str, wanted: str, tmp_path: Path) -> None:
+    code = f"""        z = self.layer(x)
+        return self.checked({given}), z
+
+    def checked(self, y):
+        if y.sum() > 0:
+            return self.layer(y), 'none'
+        return self.layer(y)
+"""
+    (tmp_path / "m.py").write_text(HEAD + code)
+    (found,) = lint([str(tmp_path / "m.py")], Settings(target_torch=(2, 13))).findings
+    assert any(fix.description.startswith(wanted) for fix in found.fixes)
 
 
 @pytest.mark.parametrize("body", ["print('infinite', x)", "warnings.warn('infinite')"])

@@ -14,7 +14,7 @@ from pt2lint.fixes.names import uses
 from pt2lint.fixes.nodes import enclosing_function, name_in, small_of
 from pt2lint.fixes.text import cut, sign_of, source
 from pt2lint.rule import FunctionCode
-from pt2lint.rule.tree import is_name, walk
+from pt2lint.rule.tree import walk
 
 # What tells where a tensor that is a size, a bound or a flag came from, if that was a number, or a list of them.
 MADE_OF_NUMBERS = frozenset(
@@ -193,12 +193,17 @@ def _opposite(function: FunctionCode, node: cst.CSTNode) -> str:
 
 def _writes_rows(function: FunctionCode, tested: cst.If) -> str:
     """The mask of which a branch asks whether it holds anywhere, and by which it does no more than to write rows of
-    what is read later: `if bad.any(): x = x.clone(); x[bad] = 0`; "" where it does anything else."""
-    from pt2lint.fixes.condition import any_set
+    what is read later: `if bad.any(): x = x.clone(); x[bad] = 0`, or `if not good.all(): x[~good] = 0`; "" where it
+    does anything else."""
+    from pt2lint.fixes.condition import reduced
 
-    asked, owner = any_set(function, tested.test), enclosing_function(function, tested)
+    test, owner, name = tested.test, enclosing_function(function, tested), "any"
+    if is_not := isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, name = test.expression, "all"
+    asked = reduced(function, test, name)
     if not isinstance(asked, cst.Name) or tested.orelse is not None or owner is None:
         return ""
+    mask = f"~{asked.value}" if is_not else asked.value
     within, everywhere = ([use.name for use in uses(part)] for part in (tested.body, owner.body))
     written, helpers = set[str](), set[str]()
     for each in tested.body.body:
@@ -213,13 +218,13 @@ def _writes_rows(function: FunctionCode, tested: cst.If) -> str:
             and isinstance(target.value, cst.Name)
             and len(target.slice) == 1
             and isinstance(index := target.slice[0].slice, cst.Index)
-            and is_name(index.value, asked.value)
+            and source(function, index.value) == mask
         ):
             written.add(target.value.value)
         else:
             return ""
     kept = (everywhere.count(name) > within.count(name) for name in helpers - written)
-    return asked.value if written and not any(kept) else ""
+    return mask if written and not any(kept) else ""
 
 
 def _sizes_by_values(function: FunctionCode, tested: cst.If) -> bool:

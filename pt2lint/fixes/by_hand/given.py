@@ -10,7 +10,7 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.by_hand import told
-from pt2lint.fixes.file import class_around
+from pt2lint.fixes.file import class_around, file_of
 from pt2lint.fixes.names import uses
 from pt2lint.fixes.nodes import enclosing_function, parameters
 from pt2lint.fixes.text import cut, source
@@ -72,13 +72,51 @@ def in_short(function: FunctionCode, node: cst.CSTNode) -> str:
 def where_given(function: FunctionCode, node: cst.CSTNode) -> str:
     """How a value is given instead of computed; "" where more than arguments has a part in it."""
     given = sorted(arguments_of(function, node, STEPS))
-    if not given:
+    if not given or _is_made_on_the_way(function, node, given):
         return ""
     of, come = " and ".join(f"`{name}`" for name in given), "comes" if len(given) == 1 else "come"
     return (
         f"compute `{in_short(function, node)}` before the compiled code runs, where {of} {come} from, and give it as "
         "an argument"
     )
+
+
+def _is_made_on_the_way(function: FunctionCode, node: cst.CSTNode, names: list[str]) -> bool:
+    """Whether one of the arguments is what a method of the object gave in compiled code, at the call that leads here
+    from another function of the file: `scores = self.score(x)`, then `self.checked(scores)`."""
+    owner = enclosing_function(function, node)
+    lines = {
+        step.line for op in function.ops_at(node) for step in op.flow[1:][-1:] if step.path == function.path
+    }
+    if owner is None or not lines:
+        return False
+    for caller in file_of(function).nodes:
+        if not isinstance(caller, ast.FunctionDef) or not lines & {
+            *range(caller.lineno, (caller.end_lineno or 0) + 1)
+        }:
+            continue
+        calls = [part for part in ast.walk(caller) if isinstance(part, ast.Call) and part.lineno in lines]
+        here = [call for call in calls if ast.unparse(call.func).rpartition(".")[2] == owner.name.value]
+        given = [value for call in here for value in _given_as(call, owner, names)]
+        called = {ast.unparse(value) for value in given if isinstance(value, ast.Name)}
+        given += [
+            part.value
+            for part in ast.walk(caller)
+            if isinstance(part, ast.Assign) and any(ast.unparse(target) in called for target in part.targets)
+        ]
+        parts = (part.func for value in given for part in ast.walk(value) if isinstance(part, ast.Call))
+        if any(ast.unparse(func).startswith("self.") for func in parts):
+            return True
+    return False
+
+
+def _given_as(call: ast.Call, owner: cst.FunctionDef, names: list[str]) -> list[ast.expr]:
+    """What a call gives as the parameters of those names."""
+    placed = [each.name.value for each in parameters(owner)]
+    if isinstance(call.func, ast.Attribute) and placed[:1] == ["self"]:
+        placed = placed[1:]
+    values = dict(zip(placed, call.args, strict=False)) | {k.arg: k.value for k in call.keywords if k.arg}
+    return [values[name] for name in names if name in values]
 
 
 def arguments_of(function: FunctionCode, node: cst.CSTNode, steps: int) -> set[str]:

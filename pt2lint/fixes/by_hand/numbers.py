@@ -19,6 +19,7 @@ from pt2lint.fixes.kinds import told as kind_told
 from pt2lint.fixes.names import uses
 from pt2lint.fixes.nodes import enclosing_function, name_in
 from pt2lint.fixes.text import in_parentheses
+from pt2lint.op import DREW
 from pt2lint.rule import FunctionCode
 from pt2lint.rule.syntax import dotted
 from pt2lint.rule.tree import is_name, walk
@@ -31,6 +32,10 @@ ALL_AT_ONCE = (
     "Compute for all positions at once: `torch.searchsorted(ends, torch.arange(n), right=True)`, with `ends` the "
     "`cumsum` of the lengths and `n` of a shape, says which of them each belongs to; `index_add_` sums by that, and "
     "`torch.arange(n) - starts[it]` counts within each"
+)
+_DRAW_BEFORE = (
+    "Draw it before the compiled code runs, and pass it in: what is drawn has to be known wherever it picks something "
+    "or says how often; another number compiles once more"
 )
 _CROPS = (
     "Take all of them at once, by positions: `torch.take_along_dim(x, starts[:, None] + torch.arange(n), 1)`, with `n` "
@@ -72,10 +77,7 @@ def passed_in(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     elif name := _only_computed_with(function, node):
         yield told(f"Keep it a tensor all through: `{name}` is only computed with, which a tensor is as well")
     elif _is_drawn(function, node) and not isinstance(_compared(function, node), cst.Comparison):
-        yield told(
-            "Draw it before the compiled code runs, and pass it in: what is drawn has to be known wherever it picks "
-            "something or says how often; another number compiles once more"
-        )
+        yield told(_DRAW_BEFORE)
     elif counted := _counts_calls(function, node):
         yield told(
             f"Count outside of the compiled code, as what trains does beside the optimizer's step: `{counted}` changes "
@@ -386,6 +388,8 @@ def number(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
     why = _origins(function, node)
     if why & MADE_OF_NUMBERS:
         yield told(_NUMBERS_BEFORE)
+    elif DREW in why:
+        yield told(_DRAW_BEFORE)
     elif isinstance(function.parent(node), cst.Slice):
         yield told(
             "Write and read by position: `index_copy_` with a tensor of positions, and a mask over what is not there "

@@ -22,6 +22,10 @@ _NONZERO = (
     "Say how many there are at most: `torch.nonzero_static(mask, size=n)` has a known shape; or keep the mask, and "
     "select with `torch.where(mask, a, b)`"
 )
+_FIRST = (
+    "Take the first of them in the graph: `i = torch.argmax(mask.int())` is its place among all elements (of `w == "
+    "w.max()` it is `torch.argmax(w)`), and `x.flatten()[i]` is what stands there"
+)
 _HOW_MANY_DIFFER = (
     "Take the number from what is known before, the configuration, an argument or a shape; where it is computed with, "
     "`(v[1:] != v[:-1]).sum() + 1` of the sorted values is a tensor"
@@ -68,6 +72,10 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
         name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
         if isinstance(name, cst.Name) and name.value.startswith("unique") and _counted(function, node):
             yield told(_HOW_MANY_DIFFER)
+        elif (
+            isinstance(name, cst.Name) and name.value in ("nonzero", "argwhere") and _is_first(function, node)
+        ):
+            yield told(_FIRST)
         elif isinstance(name, cst.Name) and name.value in _KNOWN_SIZES:
             yield told(_KNOWN_SIZES[name.value])
         elif isinstance(name, cst.Name) and name.value == "masked_select":
@@ -76,6 +84,15 @@ def known_size(function: FunctionCode, node: cst.CSTNode) -> Iterator[Fix]:
                 given.insert(0, node.func.value)
             if len(given) == 2:
                 yield told(KEEP_ALL.format(in_short(function, given[0]), in_short(function, given[1])))
+
+
+def _is_first(function: FunctionCode, node: cst.Call) -> bool:
+    """Whether the first of the places alone is taken: `mask.nonzero()[0]`."""
+    taken = function.parent(node)
+    if not isinstance(taken, cst.Subscript) or len(taken.slice) != 1 or node.args:
+        return False  # with `as_tuple=True` it is the places along the first dimension
+    place = taken.slice[0].slice
+    return isinstance(place, cst.Index) and isinstance(place.value, cst.Integer) and place.value.value == "0"
 
 
 def _counted(function: FunctionCode, node: cst.Call) -> bool:

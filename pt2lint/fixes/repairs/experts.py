@@ -474,12 +474,15 @@ class _Masked:
         return fix(_SAID, (*self.imports, *rewrite(function, new)), "once proven")
 
     def asks_expert(self, inside: cst.CSTNode, parts: dict[cst.CSTNode, New], chosen: set[str]) -> bool:
-        """Whether rows are given to what is no function of torch: its masks may choose elements, not rows."""
+        """Whether rows are given to another one at each turn, which is no function of torch: its masks may choose
+        elements, not rows. What is the same at each may weigh them by each other."""
+        turns = {use.name for use in uses(self.loop) if use.binds}
         return any(
             any(part in parts for given in call.args for part in walk(given.value))
             or chosen & reads(*call.args)
             for call in walk(inside)
             if isinstance(call, cst.Call)
+            and turns & reads(call.func)
             and not (qualified(self.function, call.func) or "").startswith("torch.")
         )
 
