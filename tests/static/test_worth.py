@@ -116,6 +116,31 @@ class Model(nn.Module):
     assert notes(tmp_path, code + "\nfast = torch.compile(M(1))\n") == [""]
 
 
+def test_a_folder_of_tests_that_is_called_as_a_library_is_not_that(tmp_path: Path) -> None:
+    code = """
+import tilelang
+
+@tilelang.jit(out_idx=[-1])
+def kernel(x: torch.Tensor):
+    if x.sum() > 2:
+        x = x + 1
+    return x
+
+class M(nn.Linear):
+    def forward(self, x: torch.Tensor):
+        return super().forward(kernel(x))
+"""
+    for name, text in (
+        ("package/__init__.py", ""),
+        ("package/m.py", HEAD + code),
+        ("tests/test_other.py", "import torch\n"),
+        ("tests/tilelang/test_m.py", "import torch\n"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert not lint([str(tmp_path)], Settings(target_torch=(2, 13))).findings
+
+
 def test_the_way_through_a_call_method_of_a_base_is_no_other(tmp_path: Path) -> None:
     code = f"""
 class Base(nn.Module):
@@ -215,6 +240,8 @@ def test_what_is_printed_of_values_that_should_not_be(
             "where the code warns",
         ),
         ("if x.shape[0] > 3:\n            tell(x.shape)", "where the code warns"),
+        ("if x.shape[0] > 3:\n            print(f'WARNING: {x.shape} ' + 'is long')", "where the code warns"),
+        ("if x.shape[0] > 3:\n            print('Warning: %s' % x.shape)", "where the code warns"),
         (
             "if way == 'a':\n            x = x + 1\n        elif way == 'b':\n            x = x + 2\n        else:\n"
             "            print('no such way')",

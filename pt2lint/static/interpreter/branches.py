@@ -418,7 +418,9 @@ def _is_fixed(text: ast.expr) -> bool:
 
 
 def _says_it_warns(text: ast.expr) -> bool:
-    """`f"Warning: {n} rows are left out"`"""
+    """`f"Warning: {n} rows are left out"`, or `"Warning: " + text`"""
+    while isinstance(text, ast.BinOp) and isinstance(text.op, (ast.Add, ast.Mod)):
+        text = text.left
     first = text.values[0] if isinstance(text, ast.JoinedStr) and text.values else text
     said = first.value if isinstance(first, ast.Constant) else ""
     return isinstance(said, str) and said.lstrip().lower().startswith("warning")

@@ -163,7 +163,8 @@ class Names:
         if module is not None:
             value = self.module_value(module, last)
             return value if value is not None else UNKNOWN
-        return UNKNOWN
+        # A folder without a module of that name may be called like a library: `tests/tilelang`.
+        return self.at.models.value(name) if self.at.models.library_of(name).name else UNKNOWN
 
     def external_name(self, value: Value) -> str | None:
         """The qualified name of the external type or object that a value is."""
