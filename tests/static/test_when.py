@@ -152,6 +152,16 @@ CASES = {
     f"if verbose == 2:\n    return x\n{ITEM}": [],
     f"if verbose > 2:\n    return x\n{ITEM}": [],
     f"if self.config.order == 2:\n    {ITEM}": ["self.config.order == 2"],
+    # another number than an argument is by default, and how many a list has
+    f"if rate != 1.0:\n    {ITEM}": ["rate != 1.0"],
+    f"if rate > 1.0 and self.flag:\n    {ITEM}": ["rate > 1.0", "self.flag"],
+    f"if rate <= 1.0:\n    return x\n{ITEM}": ["rate > 1.0"],
+    f"if rate == 1.0:\n    {ITEM}": [],
+    f"rate = rate or 2.0\nif rate != 1.0:\n    {ITEM}": [],
+    f"if len(rate) < 2:\n    return x\n{ITEM}": ["len(rate) >= 2"],
+    f"if len(rate) == 2:\n    {ITEM}": ["len(rate) == 2"],
+    f"if len(rate) > 0:\n    {ITEM}": [],
+    f"if len(x) > 2:\n    {ITEM}": [],
     f"local = len(x)\nif local:\n    {ITEM}": [],
     f"if True:\n    {ITEM}": [],
 }

@@ -303,6 +303,35 @@ def is_by_default(test: ast.Compare, frame: Frame) -> bool | None:
     return (default in texts) is isinstance(op, (ast.In, ast.Eq)) if type(op) in OPPOSITE else None
 
 
+def is_of_other_number(test: ast.Compare, outcome: bool, function: FunctionNode | None) -> bool:
+    """Whether a test comes out so with another number than an argument is by default, which the function does not set:
+    `scale != 1.0`, of `scale=1.0`."""
+    asked = test.left
+    if function is None or not isinstance(asked, ast.Name):
+        return False
+    default = default_of(function, asked.id)
+    if not isinstance(default, ast.Constant) or type(default.value) not in (int, float):
+        return False
+    if came_out(test, default.value) is not (not outcome):
+        return False
+    return not any(is_name(n, asked.id) and isinstance(n.ctx, ast.Store) for n in parts(function, ast.Name))
+
+
+def is_of_length(test: ast.Compare, outcome: bool) -> str:
+    """The name of what has to have a certain number of elements, or more than one: `len(parts) == 2`, or `if len(parts)
+    < 2:` the other way; "" of anything else."""
+    asked, number = test.left, test.comparators[0]
+    if not isinstance(asked, ast.Call) or not is_name(asked.func, "len") or len(asked.args) != 1:
+        return ""
+    if not isinstance(number, ast.Constant) or type(number.value) is not int:
+        return ""
+    is_equal = isinstance(test.ops[0], ast.Eq if outcome else ast.NotEq)
+    least = number.value + isinstance(test.ops[0], ast.Gt if outcome else ast.LtE)
+    is_more = isinstance(test.ops[0], (ast.Gt, ast.GtE) if outcome else (ast.Lt, ast.LtE)) and least > 1
+    name = asked.args[0]
+    return name.id if isinstance(name, ast.Name) and (is_equal or is_more) else ""
+
+
 def defaults_of(init: FunctionNode) -> dict[str, ast.Constant]:
     """What the options of an `__init__` are by default, where that is written out."""
     return {name: known for name, d in _defaults(init).items() if (known := constant(d)) is not None}

@@ -17,6 +17,8 @@ from pt2lint.static.interpreter.guard_syntax import (
     is_by_default,
     is_empty,
     is_filled,
+    is_of_length,
+    is_of_other_number,
     is_of_size,
     is_zero,
     looked_up,
@@ -158,6 +160,13 @@ class Sorts:
         sort = self._compared_to_default(test, outcome, left, value, env, frame)
         if sort is not None:
             return sort
+        if isinstance(left, ast.Name) and is_of_other_number(
+            test, outcome, self.at.functions.binding(left.id)
+        ):
+            return CHOSEN
+        listed = is_of_length(test, outcome)
+        if listed in frame.parameters and tensor_of(env.get(listed, UNKNOWN)) is None:
+            return ARGUMENT
         if is_of_size(test, outcome, frame.block, self.at.functions.running()):
             return ARGUMENT
         if (form := measures(left)) is not None and isinstance(right, ast.Constant):
