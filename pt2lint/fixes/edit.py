@@ -101,10 +101,13 @@ def choose(
     never taken, and neither is one of a finding that Dynamo refuted. Of a finding's fixes the first that qualifies
     is taken, a proven one before the others. A fix whose edits overlap with those of an earlier finding waits for
     the next round, and so does a setting for the whole process where another fix changes the finding's line; the same
-    import added by several fixes is added once.
+    import added by several fixes is added once. What only has compiled code log less is left where Dynamo leaves the
+    function to Python all the same.
     """
     choice = Choice()
     first: list[tuple[Finding, Fix]] = []
+    lost: set[str] = set()
+    findings = [*findings]
     for finding in sorted(findings, key=lambda finding: finding.sort_key):
         fixes = [
             fix
@@ -113,9 +116,15 @@ def choose(
             and (fix.proven or not (proven_only or (fix.waits_for_proof and not to_prove)))
             and (applicability == "unsafe" or fix.applicability == "safe" or fix.is_proven_repair)
         ]
-        if not fixes or finding.verdict == "refuted":
+        if finding.verdict == "refuted":
+            continue
+        if not fixes:
+            lost |= _given_up(finding)
             continue
         first.append((finding, next((fix for fix in fixes if fix.proven), fixes[0])))
+    first = [
+        (one, fix) for one, fix in first if fix.proven or not (fix.tells_otherwise and _stands_in(one) & lost)
+    ]
     for finding, fix in sorted(first, key=lambda one: one[1].is_setting):
         edits = [edit for edit in fix.edits if edit not in choice.edits.get(edit.path, ())]
         new = [edit for edit in edits if not _is_import(edit)]
@@ -134,6 +143,18 @@ def choose(
             choice.edits.setdefault(edit.path, []).append(edit)
         choice.taken.append((finding, fix))
     return choice
+
+
+def _given_up(finding: Finding) -> set[str]:
+    """The function that a break in a loop leaves to Python, as a whole, by its name in messages."""
+    price = finding.price
+    leaves = price is not None and price.gives_up in ("function", "caller")
+    return {f"`{price.left}`"} if leaves and price and "inside a loop" in finding.message else set()
+
+
+def _stands_in(finding: Finding) -> set[str]:
+    """The function that the finding stands in, by the same."""
+    return {*re.findall(r"`[^`]+`", finding.flow[-1].message)[-1:]} if finding.flow else set()
 
 
 def _is_import(edit: Edit) -> bool:

@@ -263,6 +263,31 @@ def test_what_would_read_badly_or_gain_nothing_stays(tmp_path: Path, body: str) 
     assert fixed(tmp_path, text) == text
 
 
+@pytest.mark.parametrize("last", ["y.sum() > i", "i > 1"])
+def test_what_is_left_to_python_logs_as_it_did(tmp_path: Path, last: str) -> None:
+    text = f"""import logging
+
+import torch
+
+
+class M(torch.nn.Module):
+    def forward(self, y: torch.Tensor):
+        for i in range(3):
+            logging.info("turn %d", i)
+            if {last}:
+                break
+            y = y + self.part(y)
+        return y
+
+    def part(self, y: torch.Tensor):
+        logging.info("a part")
+        return y * 2
+"""
+    new = fixed(tmp_path, text)
+    guarded = [line for line in new.splitlines() if "is_compiling" in line]
+    assert len(guarded) == (1 if last == "y.sum() > i" else 2)
+
+
 BRANCHES = """import torch
 
 

@@ -500,14 +500,23 @@ def _as_text(function: FunctionCode, node: cst.BaseExpression) -> str | None:
 
 def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> str:
     """The message as a constant, or as an f-string of what is known without a tensor's values; values of
-    tensors and of what is not known become an ellipsis."""
-    if isinstance(node, cst.ConcatenatedString):
-        texts = [_message(function, part, kind) for part in _parts(node)]
-        mark = texts[0][0]
-        joined = mark + "".join(text[1:-1] for text in texts) + mark
-        alike = all(text[0] == mark == text[-1] and text[:3] != mark * 3 for text in texts)
-        short = len(joined) < file_of(function).line_length - ROOM
-        return joined if alike and mark in "'\"" and short else " ".join(texts)
+    tensors and of what is not known become an ellipsis, or end it."""
+    marked = [_marked(function, part, kind) for part in _parts(node)]
+    texts = [
+        one.replace(f"{_LEFT_OUT}.", _LEFT_OUT).replace(_LEFT_OUT, "...") for one in _until_values(marked)
+    ]
+    mark = texts[0][0]
+    joined = mark + "".join(text[1:-1] for text in texts) + mark
+    alike = all(text[0] == mark == text[-1] and text[:3] != mark * 3 for text in texts)
+    short = len(joined) < file_of(function).line_length - ROOM
+    return joined if alike and mark in "'\"" and short else " ".join(texts)
+
+
+_LEFT_OUT = "\ue000"  # where a value was, until it is an ellipsis
+
+
+def _marked(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> str:
+    """One text of a message, with a mark for each value that is left out."""
     if isinstance(node, cst.SimpleString | cst.FormattedString):
         node = node.with_changes(lpar=(), rpar=())  # the call has parentheses of its own
     if not isinstance(node, cst.FormattedString):
@@ -517,24 +526,51 @@ def _message(function: FunctionCode, node: cst.BaseExpression, kind: Kind) -> st
         if isinstance(part, cst.FormattedStringExpression) and not _is_static(
             function, part.expression, kind
         ):
-            part = cst.FormattedStringText("...")
+            part = cst.FormattedStringText(_LEFT_OUT)
         pieces.append(part)
-    made = node.with_changes(parts=pieces)
-    text = function.module.code_for_node(made)
+    text = function.module.code_for_node(node.with_changes(parts=pieces))
     if all(isinstance(piece, cst.FormattedStringText) for piece in pieces):
         text = text.lstrip("fF").replace("{{", "{").replace("}}", "}")
-    if [*node.parts] == pieces:
+    return text
+
+
+def _until_values(texts: list[str]) -> list[str]:
+    """The texts up to where values are told, behind a colon, a comma or a bracket, with little said after these."""
+    at = next((n for n, text in enumerate(texts) if _LEFT_OUT in text), None)
+    if at is None:
+        return texts
+    before, _, after = texts[at].partition(_LEFT_OUT)
+    kept = _clause(before)
+    said = [*texts[:at], kept] if _words(kept) else texts[:at]
+    if kept == before or len(said) == at == 0:
+        return texts
+    if len(said) == at:  # the text before ends with what led to the values
+        last = _clause(said[-1][:-1])
+        if not _words(last):
+            return texts
+        said[-1] = last
+    if 2 * sum(map(_words, (after, *texts[at + 1 :]))) > sum(map(_words, said)):
+        return texts
+    said[-1] += texts[len(said) - 1][-1]
+    return said
+
+
+def _clause(text: str) -> str:
+    """A text without the colon or bracket that it ends in, and what that names: `bad loss, got loss=`."""
+    short = re.sub(r"[\s,:;=(\[]*$", "", text)
+    if short == text.rstrip():
         return text
-    # With the full stop after it; of values that end the message, and are all in it, nothing is left to be said.
-    text = text.replace("....", "...")
-    ends = _VALUES.sub("", text)
-    return text if "..." in ends else ends
+    if "=" in text[len(short) :] or re.search(r"[,:;]\s*\w+_\w+$", short):
+        short = re.sub(r"\s*[,:;]?\s*\w+$", "", short)
+    short = re.sub(r"(?:[\s,:;]*\b(?:but|got|found|received|and))+$", "", short)
+    while short.count("(") > short.count(")"):
+        short = short[: short.rindex("(")].rstrip()
+    return short
 
 
-# `: ...`, `: ... < ...` and ` (... of ...)` at the end of a text.
-_VALUES = re.compile(
-    r"\s*(?:[:,(]|=(?=\s*\.{3}.*\.{3}))\s*\.{3}(?:(?:[^\w\"']|of|and|or|vs|is|not|in|to)*\.{3})?[^\w\"']*(?=[\"']+$)"
-)
+def _words(text: str) -> int:
+    """How many words a text has, but for names of variables."""
+    return len(re.findall(r"[^\W\d_]{2,}", re.sub(r"\w+_\w+", "", text.lstrip("fFrRuU"))))
 
 
 def _says_something(message: str) -> bool:
