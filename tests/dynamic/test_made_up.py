@@ -1458,6 +1458,30 @@ def test_sizes_that_defaults_errors_and_what_stands_beside_say() -> None:
     assert "z float32[2, 8, 5, 2], keys float32[2, 8, 5, 2]" in given["Beside"], given
 
 
+def test_a_backward_that_is_written_is_asked_for(project: Project) -> None:
+    path = project.write(
+        "net.py",
+        """
+        import torch
+
+        class Double(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @classmethod
+            def backward(cls, ctx, grad):
+                return grad * 2
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return Double.apply(x) + 1
+        """,
+    )
+    result = project.verify(path, further=False)
+    assert any(one.is_graph_break and one.verdict == "confirmed" for one in result.findings), result
+
+
 def test_what_the_errors_of_a_call_ask_for_is_tried() -> None:
     """Another dtype; another height and width than those of what it is put together with; rows of a size; one row;
     another length of what is added; sizes that are asserted; a part of the width that several have."""

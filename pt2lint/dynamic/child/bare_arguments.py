@@ -99,11 +99,11 @@ def binds(function: Callable[..., Any], call: Call) -> bool:
     return True
 
 
-def runs(function: Callable[..., Any], call: Call) -> bool:
-    """Whether a copy of the callable takes the call, in train or in eval mode."""
+def runs(function: Callable[..., Any], call: Call, gradients: bool = False) -> bool:
+    """Whether a copy of the callable takes the call, in train or in eval mode, perhaps with gradients."""
     for mode in (True, False):
         try:
-            with as_before(), torch.no_grad():
+            with as_before(), torch.set_grad_enabled(gradients):
                 tried = copy.deepcopy(function)
                 if isinstance(tried, torch.nn.Module):
                     tried.train(mode)

@@ -39,7 +39,7 @@ from .placeholders import name_behind
 from .probes import as_before
 from .search import FURTHER, TRIES, Search
 from .stand_ins import given_back
-from .targets import Later, Target, compiled_of
+from .targets import Later, Target, cloned, compiled_of, mapped
 from .trouble import Trouble, trouble_of
 
 TOO_LONG = "the search for inputs of the others in its file took all of {:g} s: --timeout {:g} gives it more"
@@ -498,7 +498,7 @@ def made_for(
         told += [f"{key}={value}" for key, value in (arguments.said() if arguments else {}).items()]
         told += lone_group.said()
         how = "made-up inputs: " + (", ".join(told) or "none needed")
-        return Target(name, untouched, [search.call(picked)], how)
+        return Target(name, untouched, [with_gradients(function, search.call(picked))], how)
     if not also and any(each.kind is each.VAR_POSITIONAL for each in signature.parameters.values()):
         # What `*args` are passed on to says how many it wants.
         if lacking := re.search(r"missing \d+ required positional arguments?: (.*)", search.trouble.text):
@@ -513,6 +513,22 @@ def made_for(
             besides = made_for(name, untouched, arguments, {**also, each.name: None}, tries)
             return search.trouble if isinstance(besides, str) else besides
     return search.trouble
+
+
+def with_gradients(function: Callable[..., Any], call: Any) -> Any:
+    """The call with tensors that ask for gradients, as they do in training, where nothing else asks for any: of code
+    with a backward of its own something is left out without. The same where that does not run."""
+    module = function if isinstance(function, torch.nn.Module) else None
+    code = sys.modules.get(getattr(function, "__module__", None) or "")
+    own = (
+        issubclass(each, torch.autograd.Function)
+        for each in vars(code or sys).values()
+        if isinstance(each, type)
+    )
+    if not any(own) or (module is not None and any(True for _ in module.parameters())):
+        return call
+    asking = mapped(lambda one: one.requires_grad_() if one.is_floating_point() else one, cloned(call))
+    return asking if bare_arguments.runs(function, asking, gradients=True) else call
 
 
 class Part:

@@ -6,7 +6,6 @@ import libcst as cst
 
 from pt2lint.finding import Fix
 from pt2lint.fixes.condition import is_scalar, read_of
-from pt2lint.fixes.imports import meant, qualified
 from pt2lint.fixes.kinds import Kind, guess, told
 from pt2lint.fixes.names import reads
 from pt2lint.fixes.nodes import ancestors, assigned, enclosing_function
@@ -190,30 +189,43 @@ def is_of_a_library(function: FunctionCode, value: cst.BaseExpression) -> bool:
     owner = enclosing_function(function, value)
     if owner is None:
         return False
-    bound = [
+    known: dict[cst.FunctionDef, set[str]] = function.memo.setdefault("made of what libraries give", {})
+    if owner not in known:
+        known[owner] = _of_libraries(function, owner)
+    return bool(known[owner] & reads(value))
+
+
+def _of_libraries(function: FunctionCode, owner: cst.FunctionDef) -> set[str]:
+    """The names that the function gives to what such a library gives, and to what is made of that."""
+    parts = [*walk(owner.body)]
+    bound = {
         alias.evaluated_alias or alias.evaluated_name.partition(".")[0]
-        for one in walk(owner.body)
+        for one in parts
         if isinstance(one, cst.Import)
         for alias in one.names
-    ]
-    pending, known = [*reads(value)], set[str]()
-    while pending:
-        name = pending.pop()
-        if name in known:
-            continue
-        known.add(name)
-        for made in (one[1] for line in walk(owner.body) if (one := assigned(line)) and one[0] == name):
-            for call in (one for one in walk(made) if isinstance(one, cst.Call)):
-                library = (meant(function, call.func) if "." in dotted(call.func) else "").partition(".")[0]
-                imported = library in bound or qualified(function, call.func) is not None
-                if (
-                    imported
-                    and library not in ("torch", "math")
-                    and not told(function, call).startswith("tensor")
-                ):
-                    return True
-            pending += reads(made)
-    return False
+    }
+    libraries = {**function.imports, **{name: name for name in bound}}
+    if all(root.partition(".")[0] in ("torch", "math") for root in libraries.values()):
+        return set()
+
+    def gives(call: cst.CSTNode) -> bool:
+        if not isinstance(call, cst.Call):
+            return False
+        head, dot, _ = dotted(call.func).partition(".")
+        library = libraries.get(head, "torch").partition(".")[0]
+        imported = dot if head in bound else head in libraries
+        return (
+            bool(imported)
+            and library not in ("torch", "math")
+            and not told(function, call).startswith("tensor")
+        )
+
+    made = [one for line in parts if (one := assigned(line)) is not None]
+    found = {name for name, value in made if any(map(gives, walk(value)))}
+    uses = [(name, reads(value)) for name, value in made]
+    while more := {name for name, read in uses if name not in found and read & found}:
+        found |= more
+    return found
 
 
 def _adds_first(node: cst.Subscript) -> bool:
