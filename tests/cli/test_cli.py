@@ -733,6 +733,16 @@ def epoch(model, optimizer, loader):
         F.mse_loss(model(x), y).backward()
         optimizer.step()
 """
+SCALER = """\
+class Scaler:
+    def backward(self, loss):
+        scaled = loss * self.scale
+        scaled.backward()
+
+    def __call__(self, loss, optimizer):
+        self.scaler.scale(loss).backward()
+        self.scaler.step(optimizer)
+"""
 
 
 def test_a_program_that_compiles_nothing_is_told_which_training_step_to_name(run) -> None:  # type: ignore[no-untyped-def]
@@ -766,6 +776,7 @@ def test_so_it_is_told_where_something_else_fails_or_a_script_is_named_alone(run
     [
         ("compiled.py", "import torch\nfrom net import Net\nnet = torch.compile(Net())\n", ["."]),
         ("train.py", EPOCH, ["."]),  # a whole training is no step of one
+        ("train.py", SCALER, ["."]),  # nor is what is given the loss
         ("test_train.py", TRAINER, ["."]),
         ("net.py", NET, ["net.py", "train.py"]),  # who imports train.py may compile it
         ("net.py", NET, ["--roots", "modules,train.py:Trainer.update", "--quiet", "."]),
