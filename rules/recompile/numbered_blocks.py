@@ -81,8 +81,8 @@ class NumberedBlocks(Rule):
     Measured over 11 blocks on torch 2.6, 2.9, 2.13 and 2.15: 8 recompilations, and then eager; for a number that
     enters arithmetic alone 1 on 2.6. None without a number, 1 for a float and for a bool. For a string that is made
     of the number (`f"layers.{i}"`) and picks something: 8 on 2.13, none where it only names a region of a profile.
-    Over 12 blocks with a parametrized layer, on 2.6 and 2.13: 7 recompilations, and then eager, none once the
-    parametrization is removed; with the older functions, which add hooks, as many on 2.6, none on 2.13.
+    Over 12 blocks with a parametrized layer, on the same four: 7 recompilations, and then eager, none once the
+    parametrization is removed; with the older functions, which add hooks, as many on 2.6, none since 2.9.
     With `block.compile(isolate_recompiles=True)`, on 2.13 and 2.15, each of the 11 is compiled.
     """
 
