@@ -268,9 +268,10 @@ def clipped(call: Call) -> Value:
 
 
 def walked(call: Call) -> Value:
-    """`model.zero_grad()`, `eval()` and `train()` in compiled code go through the module, an RNN in it too."""
+    """`model.zero_grad()` in compiled code goes through the module, an RNN in it too. So do `eval()` and `train()`:
+    they begin a function, have next to nothing before them and would only say again that it holds an RNN."""
     if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
-        call.note(f"call {MODULE}.zero_grad of an RNN")
+        call.note(f"call {call.name} of an RNN")
     return made(call)
 
 
@@ -426,7 +427,7 @@ LIBRARY = Library(
     handlers={
         **dict.fromkeys(LOSSES, loss),
         **dict.fromkeys(CHANGES, changed),
-        **{f"{MODULE}.{name}": walked for name in ("zero_grad", "eval", "train")},
+        f"{MODULE}.zero_grad": walked,
         "torch.nn.utils.clip_grad_norm_": clipped,
         "torch.nn.Parameter": parameter,
         "torch.nn.parallel.DistributedDataParallel": parallel,

@@ -119,10 +119,6 @@ class RecurrentModule(GraphBreak):
         "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
         "def f(x, m, i):\n    net.zero_grad()\n    return x + 1",
-        "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    rnn.eval()\n    return x + 1",
-        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
-        "def f(x, m, i):\n    net.train()\n    return x + 1",
         "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
         "def f(x, m, i):\n    return torch.nn.utils.rnn.pack_sequence([x.exp()]).data * 2",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(rnn, torch.nn.LSTM))",
