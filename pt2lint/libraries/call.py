@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import ARRAY
+from pt2lint.static.source.nodes import parts
 from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
@@ -149,6 +150,15 @@ class Call:
     def names_of(self, owner: Instance) -> set[str]:
         """The names of what an object of a class of the project holds."""
         return {*self.at.objects.state(owner)}
+
+    def is_gone_over(self) -> bool:
+        """Whether a loop or comprehension of the function goes over what it gives: `for n, x in enumerate(f())`."""
+        function = self.at.functions.running()
+        if function is None:
+            return False
+        loops = [loop.iter for loop in parts(function, ast.For)]
+        loops += [part.iter for part in parts(function, ast.comprehension)]
+        return any(self.node in (over, *getattr(over, "args", ())) for over in loops)
 
     def is_parameter(self, position: int, keyword: str) -> bool:
         """Whether the argument is written as the name of a parameter of the function that calls."""

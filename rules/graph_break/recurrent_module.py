@@ -119,11 +119,17 @@ class RecurrentModule(GraphBreak):
         "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
         "        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
         "def f(x, m, i):\n    net.zero_grad()\n    return x + 1",
+        "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    for name, p in rnn.named_parameters():\n"
+        "        x = x + p.sum()\n    return x",
+        "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x + sum(p.numel() for p in rnn.parameters())",
         "rnn = torch.nn.LSTM(4, 4)\ndef f(x, m, i):\n    return x.reshape(-1, rnn.input_size)",
         "def f(x, m, i):\n    return torch.nn.utils.rnn.pack_sequence([x.exp()]).data * 2",
         "rnn = torch.nn.GRU(4, 4)\ndef f(x, m, i):\n    return x + int(isinstance(rnn, torch.nn.LSTM))",
     )
     VALID = (
+        "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.first = torch.nn.Linear(4, 4)\n        self.rnn = torch.nn.LSTM(4, 4)\nnet = Net()\n"
+        "def f(x, m, i):\n    return x.to(next(net.parameters()).dtype)",
         "layer = torch.nn.Linear(4, 4)\nlayer.weight.grad = torch.ones(4, 4)\n"
         "def f(x, m, i):\n    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)\n    return x",
         "cell = torch.nn.GRUCell(4, 4)\ndef f(x, m, i):\n    return cell.train()(x)",
