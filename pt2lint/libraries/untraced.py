@@ -46,6 +46,15 @@ CALLERS: dict[str, tuple[str, tuple[bool, ...]]] = {
 FILTERS = ("GaussianBlur", "BoxBlur", "UnsharpMask", "MedianFilter")  # objects that hold numbers
 DRAWS = "Dynamo enters what draws the figure, and cannot trace it"
 
+# What gives an image, or an image again.
+IMAGES = (
+    *(f"PIL.Image.{name}" for name in "open new fromarray frombytes merge blend composite".split()),
+    *(
+        f"PIL.Image.Image.{name}"
+        for name in "convert copy crop filter resize rotate transform transpose".split()
+    ),
+)
+
 
 def _objects(library: str) -> dict[str, str]:
     names = (f"{library}.{name}" for name in OBJECTS.get(library, "").split())
@@ -82,6 +91,7 @@ LIBRARIES = (
         Library(
             name,
             types=_objects(name),
+            returns=dict.fromkeys(IMAGES, "instance PIL.Image.Image") if name == "PIL" else {},
             untraced=True,
             traced=("PIL.Image.Image.getbands", *(f"PIL.ImageFilter.{f}" for f in FILTERS)),
             measured=f"{what}, on torch 2.13",

@@ -208,6 +208,11 @@ class Out(NamedTuple):
             "g(image)",
             [4],
         ),
+        (
+            "from PIL import Image\nimport numpy as np\nimage = Image.open('a.png')",
+            "n = image.size[0]\n    b = image.convert('L')\n    return np.asarray(b)",
+            [9, 10],
+        ),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.size", "x = g(x, 0)", []),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.mean()", "g(x, rows)", [2]),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x * len(table)", "g(x, rows)", [2]),
