@@ -64,10 +64,11 @@ BY_ELEMENT = "add subtract multiply divide maximum minimum logical_and logical_o
 OF_FUNCTIONS = "accumulate at outer reduce reduceat".split()
 # What makes arrays of the kind that `dtype` says, or of what it is given.
 MAKERS = frozenset("array asarray empty full ones zeros".split())
-NO_TENSORS = frozenset(("builtins.object", "builtins.str", "numpy.object_", "numpy.str_"))
+NO_TENSORS = frozenset(("builtins.object", "builtins.str", "numpy.object_", "numpy.str_", "numpy.void"))
+OF_OBJECTS = "numpy.array of objects"  # what an array is of which Dynamo makes no tensor
 FROM_LISTS = ("array", "asarray")
 WHY_MIXED = "numbers of NumPy's stand beside Python's in it, of which Dynamo makes no array"
-WHY_OBJECTS = "an array of objects or texts is no tensor"
+WHY_OBJECTS = "an array of objects, texts or records is no tensor"
 # Functions whose version asks for values, of constant arrays too (torch 2.6, 2.9, 2.13 and 2.15).
 ASKING = "allclose argwhere array_equal bincount corrcoef cov pad".split()
 WHY_ASKING = "Dynamo's version of this function of NumPy's asks for the values in arrays"
@@ -174,6 +175,8 @@ def method(call: Call) -> Value:
 
 def called(call: Call) -> Value:
     name, args = call.name, call.args
+    if name == "numpy.dtype" and args and isinstance(args[0], Seq):
+        return Ext("numpy.void")  # the fields of a record
     if name.startswith(PLAIN) or name in ANSWERS:
         return OBJECT
     if name.startswith("numpy.ndarray."):
@@ -181,6 +184,8 @@ def called(call: Call) -> Value:
     last = name.rsplit(".", 1)[-1]
     if last in MAKERS and holds_objects(call):
         call.note("call breaking", details={"why": WHY_OBJECTS, "until": ""})
+        return UNKNOWN if call.frame.region else Ext(OF_OBJECTS)
+    if name.startswith(OF_OBJECTS):
         return UNKNOWN
     if last in FROM_LISTS and call.frame.region and args and isinstance(args[0], Seq) and mixes(args[0]):
         call.note("call breaking", details={"why": WHY_MIXED, "until": ""})
@@ -225,6 +230,8 @@ def holds_objects(call: Call) -> bool:
     kind = call.kwargs.get("dtype", UNKNOWN)
     if isinstance(kind, Ext):
         return kind.name in NO_TENSORS
+    if isinstance(kind, Seq) and kind.type == "list":
+        return True  # the fields of a record
     given = call.args[0] if call.args else UNKNOWN
     parts = given.elts if isinstance(given, Seq) and call.name in (f"numpy.{n}" for n in FROM_LISTS) else None
     return bool(parts) and all(isinstance(part, Py) and part.type == "str" for part in parts or ())
@@ -282,6 +289,7 @@ LIBRARY = Library(
         **{f"numpy.{name}": WHY_ASKING for name in ASKING},
         **{f"numpy.{name}": WHY_ANSWERING for name in ANSWERING},
         **{f"numpy.{name}[]": WHY_INDEXED for name in INDEXED},
+        f"{OF_OBJECTS}[]": WHY_OBJECTS,
         **{f"numpy.{one}.{method}": NO_METHODS for one in BY_ELEMENT for method in OF_FUNCTIONS},
     },
     sizes={f"numpy.{name}": said for names, said in SIZES.items() for name in names.split()},

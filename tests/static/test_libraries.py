@@ -213,6 +213,13 @@ class Out(NamedTuple):
             "n = image.size[0]\n    b = image.convert('L')\n    return np.asarray(b)",
             [9, 10],
         ),
+        (
+            "import numpy as np\nnames = np.array(['a', 'b'])\nkept = np.empty(3, dtype=object)\n"
+            "ROW = np.dtype([('n', np.int32), ('r', np.float32)])\nrows = np.array([(0, 1.0)] * 3, dtype=ROW)",
+            "rows[0] = (1, 2.0)\n    kept[1] = x\n    n = names[0]\n    x = x + rows['r'].sum() + len(rows)",
+            [10, 11, 12, 13],
+        ),
+        ("import numpy as np\nrows = np.zeros(3, dtype=np.float32)", "rows[0] = 1\n    x = x + rows[1]", []),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.size", "x = g(x, 0)", []),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x + table.mean()", "g(x, rows)", [2]),
         ("import pandas as pd\ndef g(x, table: pd.DataFrame): return x * len(table)", "g(x, rows)", [2]),
