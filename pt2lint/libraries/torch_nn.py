@@ -204,7 +204,8 @@ def method(name: str, call: Call) -> Value:
     """A method that every module has."""
     me, args = call.receiver, call.args
     if (
-        name in GOES_THROUGH
+        call.frame.region
+        and name in GOES_THROUGH
         and isinstance(me, Instance)
         and call.is_gone_over()
         and call.holds(me, RECURRENT)

@@ -30,7 +30,7 @@ class RecurrentModule(GraphBreak):
     By default Dynamo does not trace these modules and ends the graph (GB0014); up to 2.13 what comes after it in the
     function that calls one, or asks it for its sizes or its type (`isinstance(self.rnn, nn.LSTM)`, GB0175), is not
     compiled either. Packing sequences breaks as well (GB0007), and so does what goes through a module that holds one,
-    as `clip_grad_norm_(model.parameters())` does.
+    as `clip_grad_norm_(model.parameters())` and a loop over its parameters or parts do.
 
     ## Example
     ```python
