@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pt2lint.op import ARRAY
-from pt2lint.static.source.nodes import parts
 from pt2lint.static.values import Class, Ext, Instance, Seq, Tensor, Value, Wrapped, element, options
 
 if TYPE_CHECKING:
@@ -153,12 +152,8 @@ class Call:
 
     def is_gone_over(self) -> bool:
         """Whether a loop or comprehension of the function goes over what it gives: `for n, x in enumerate(f())`."""
-        function = self.at.functions.running()
-        if function is None:
-            return False
-        loops = [loop.iter for loop in parts(function, ast.For)]
-        loops += [part.iter for part in parts(function, ast.comprehension)]
-        return any(self.node in (over, *getattr(over, "args", ())) for over in loops)
+        answer: bool = self.at.functions.goes_over(self.node)
+        return answer
 
     def is_parameter(self, position: int, keyword: str) -> bool:
         """Whether the argument is written as the name of a parameter of the function that calls."""

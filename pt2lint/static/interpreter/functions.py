@@ -127,6 +127,15 @@ class Functions:
         """The definitions of the functions that run, the innermost last."""
         return [_definition(which) for which in self.active]
 
+    def goes_over(self, node: ast.AST) -> bool:
+        """Whether a loop or a comprehension of the function that runs goes over what the expression gives."""
+        function = self.running()
+        if function is None:
+            return False
+        loops = [loop.iter for loop in parts(function, ast.For)]
+        loops += [part.iter for part in parts(function, ast.comprehension)]
+        return any(node in (over, *getattr(over, "args", ())) for over in loops)
+
     def running(self) -> FunctionNode | None:
         """The function that runs, unless it is a lambda."""
         if not self.active:
