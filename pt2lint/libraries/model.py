@@ -27,6 +27,7 @@ Constants = tuple[tuple[int, str], ...]  # position and keyword of each
 # What the roles mean. A name in `Library.roles` is exact, begins with what stands before a last "*" ("torch.amp.*"),
 # ends with what stands after a first one, or begins and ends as "torch.*.rand" says (torch.rand is one too).
 ROLES = {
+    "makes an array": "a function that makes an array of what it is given",
     "recurrent": "a recurrent module, of which Dynamo does not even ask for the type",
     "scripted": "a module that another compiler made, which a graph does not hold",
     "compiles": "torch.compile: what it is given, or decorates, is traced",

@@ -283,7 +283,11 @@ LIBRARY = Library(
     constants={"numpy.pi": "float", "numpy.inf": "float", "numpy.__version__": "str"},
     # Whoever annotates with the function means the class.
     types={"numpy.ndarray": "array", "numpy.array": "array"},
-    roles={"random source": ("numpy.random.*",), "array type": ("numpy.ndarray",)},
+    roles={
+        "random source": ("numpy.random.*",),
+        "array type": ("numpy.ndarray",),
+        "makes an array": tuple(f"numpy.{name}" for name in FROM_LISTS),
+    },
     breaks={
         **{f"numpy.{name}": NO_VERSION for name in UNTRACED},
         **{f"numpy.{name}": WHY_ASKING for name in ASKING},

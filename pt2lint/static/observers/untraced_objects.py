@@ -25,7 +25,6 @@ TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_"))
 LOOKED_UP = "__getattribute__"
 MAKERS = ("__init__", "__post_init__", "__new__")
 LISTS = frozenset(("list", "tuple", "ModuleList", "Sequential", "ParameterList"))
-ASKING = frozenset(("builtins.len", "numpy.array", "numpy.asarray"))
 ORDER = ("builtins.sorted", "builtins.min", "builtins.max", "builtins.list.sort")
 
 
@@ -114,7 +113,8 @@ class UntracedObjects:
     def external(self, call: Call, result: Value) -> None:
         """`sorted(entries)`, of objects that have `__lt__`; with a key it is that which is compared. `len(table)`, and
         `np.array(image)`, of an object of a library that Dynamo does not trace: of a call, that call is told."""
-        if call.name in ASKING and isinstance(call.node, ast.Call) and call.args and call.node.args:
+        asks = call.name == "builtins.len" or self.at.models.plays(call.name, "makes an array")
+        if asks and isinstance(call.node, ast.Call) and call.args and call.node.args:
             if not isinstance(call.node.args[0], ast.Call):
                 self.at.calls.asked_of_untraced(call.node, call.args[0], call.frame)
             return
