@@ -28,6 +28,7 @@ def test_each_disagreement_has_its_reason():
     assert sum(ALARM in entry for entry in known().values()) <= 5
 
 
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="what is measured was measured on Python 3.11")
 def test_what_is_measured_is_what_the_package_ships():
     done = subprocess.run(
         [sys.executable, ROOT / "matrix" / "evidence.py", "--check"], capture_output=True, text=True
