@@ -27,9 +27,7 @@ class M(nn.Module):
             self.table = x.sum().item()
         if verbose:
             print("it runs")
-        for _ in range(2):
-            x = self.log(x)
-        return x
+        return self.log(x)
 """
 METRIC = """
 import torch

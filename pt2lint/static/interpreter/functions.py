@@ -134,7 +134,7 @@ class Functions:
             return False
         loops = [loop.iter for loop in parts(function, ast.For)]
         loops += [part.iter for part in parts(function, ast.comprehension)]
-        return any(node in (over, *getattr(over, "args", ())) for over in loops)
+        return any(node is over or node in getattr(over, "args", ()) for over in loops)
 
     def running(self) -> FunctionNode | None:
         """The function that runs, unless it is a lambda."""
