@@ -33,6 +33,8 @@ SHOWN_BY = {
 # And that what a graph break reads out is one for the code behind it, or that a method which waits for that is.
 READ_BY_BREAK = ("PTR221", "PTR232")
 LEFT_BY_BREAK = re.compile(r"___stack\d+")  # Dynamo's name for it
+# Where compiled code reads what each of the blocks that a loop compiles has of its own.
+READ_IN_BLOCK = re.compile(r"`\w+\.(\w+)` is read here")
 # Guards that show nothing of a finding, though they are on what its statement names: of a smaller batch the sizes of
 # other dimensions, of another way to call the same any size.
 _OTHER_SIZE = re.compile(r"size mismatch at index [1-9]|\.size\(\)\[[1-9]")
@@ -203,6 +205,10 @@ def _concerns(finding: Finding, path: str, group: Group, files: Files) -> bool:
     if named or any("` of `" in step.message for step in finding.flow):
         if not theirs:
             return False  # said of a call: inputs that we varied ourselves show nothing of it
+    read = [found[1] for step in finding.flow if (found := READ_IN_BLOCK.fullmatch(step.message))]
+    if read:
+        guarded = {name for each in group.first.guards for name in re.findall(r"\w+", each)}
+        return theirs and not guarded.isdisjoint(read)
     own_words = SHOWN_BY.get(finding.code)
     if own_words and theirs and own_words.search(group.guard(group.first)):
         return True

@@ -84,3 +84,52 @@ def test_the_program_confirms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert {f"{f.code}:{f.line}": f.verdict for f in judged} == dict.fromkeys(marked(PROGRAM), "confirmed")
     limits = {f.code for f in judged if f.evidence and f.evidence["limit"]}
     assert limits == {"PTR207", "PTR209", "PTR210", "PTR211"}
+
+
+BLOCKS = """
+import torch
+from torch import nn
+from torch.nn.utils.parametrizations import weight_norm
+
+SCALES = [1.0] * 10
+
+class Numbered(nn.Module):
+    def __init__(self, index):
+        super().__init__()
+        self.index = index
+
+    def forward(self, x):
+        return x * SCALES[self.index]  # PTR226
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([weight_norm(nn.Linear(3, 3))])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+if __name__ == "__main__":
+    numbered = [Numbered(i) for i in range(10)]
+    normed = [Normed() for _ in range(10)]
+    for block in numbered:
+        block.compile(backend="eager")  # PTR226
+    for block in normed:
+        block.compile(backend="eager")  # PTR226
+    x = torch.ones(3)
+    for block in [*numbered, *normed]:
+        x = block(x)
+"""
+
+
+def test_the_program_confirms_what_each_block_has_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("blocks.py").write_text(BLOCKS, encoding="utf-8")
+    found = lint(["blocks.py"], Settings()).findings
+    assert sorted(f"{f.code}:{f.line}" for f in found) == marked(BLOCKS)
+    judged = verify(found, ["blocks.py"], VerifyOptions(timeout=120)).findings
+    assert {f"{f.code}:{f.line}": f.verdict for f in judged} == dict.fromkeys(marked(BLOCKS), "confirmed")
