@@ -206,8 +206,8 @@ Names of operations:
 - `in NAME`         an external object is asked whether it contains something: `in os.environ`
 - `change attribute`, `change global`  an int attribute of a module or an int global is read and written back; details:
                     "made", where `__init__` makes the attribute, if nothing else knows of it; "hook": "yes" of an
-                    object that adds a method of its own to a module as a hook; "in": of an "object" or a "dictionary"
-                    that is a global
+                    object that adds a method of its own to a module as a hook; "in": of an "object", a
+                    "dictionary" or a "list" that is a global
 - `read counted`    an attribute in which the framework counts that runs a module is read: `self.current_epoch`
 - `change item`    a number in a dictionary that outlives the call is added to: `state["step"] += 1`;
                     details "made": "LINE COLUMN END_COLUMN" of the number that it starts as, if that is one place

@@ -203,14 +203,8 @@ def argument(call: Call, position: int, keyword: str) -> Value | None:
 def method(name: str, call: Call) -> Value:
     """A method that every module has."""
     me, args = call.receiver, call.args
-    if (
-        call.frame.region
-        and name in GOES_THROUGH
-        and isinstance(me, Instance)
-        and call.is_gone_over()
-        and call.holds(me, RECURRENT)
-    ):
-        call.note(f"call {MODULE}.zero_grad of an RNN")
+    if call.frame.region and name in GOES_THROUGH and call.is_gone_over():
+        gone_through(call)
     if name in ("register_buffer", "register_parameter") and isinstance(me, Instance) and me.cls is not None:
         return registered("buffer" if name == "register_buffer" else "parameter", me, call)
     if name in ("parameters", "buffers"):
@@ -282,9 +276,14 @@ def clipped(call: Call) -> Value:
 def walked(call: Call) -> Value:
     """`model.zero_grad()` in compiled code goes through the module, an RNN in it too. So do `eval()` and `train()`:
     they begin a function, have next to nothing before them and would only say again that it holds an RNN."""
-    if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
-        call.note(f"call {call.name} of an RNN")
+    gone_through(call)
     return made(call)
+
+
+def gone_through(call: Call) -> None:
+    """Note that what is called goes through a module that holds an RNN, if it does."""
+    if isinstance(call.receiver, Instance) and call.holds(call.receiver, RECURRENT):
+        call.note(f"call {MODULE}.zero_grad of an RNN")
 
 
 def loss(call: Call) -> Value:
@@ -355,7 +354,9 @@ def renamed(name: str) -> str | None:
     return "torch.nn." + last if name.startswith("torch.nn.modules.") and last[:1].isupper() else None
 
 
-PARAMETRIZATIONS = ("weight_norm", "spectral_norm", "orthogonal")
+PARAMETRIZATIONS = tuple(
+    f"torch.nn.utils.parametrizations.{n}" for n in ("weight_norm", "spectral_norm", "orthogonal")
+)
 EXCHANGES = "to half float double bfloat16 type to_empty"
 CHANGES = (
     "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
@@ -363,7 +364,7 @@ CHANGES = (
         f"torch.nn.utils.{n}"
         for n in "weight_norm spectral_norm remove_weight_norm remove_spectral_norm".split()
     ),
-    *(f"torch.nn.utils.parametrizations.{n}" for n in PARAMETRIZATIONS),
+    *PARAMETRIZATIONS,
 )
 SPREADS = (
     "torch.nn.DataParallel",
@@ -423,7 +424,7 @@ LIBRARY = Library(
         "holds weights": tuple(f"torch.nn.{n}" for n in WITH_WEIGHTS.split()),
         "exchanges data": tuple(f"{MODULE}.{n}" for n in EXCHANGES.split()),
         "gives a class of its own": (
-            *(f"torch.nn.utils.parametrizations.{n}" for n in PARAMETRIZATIONS),
+            *PARAMETRIZATIONS,
             "torch.nn.utils.parametrize.register_parametrization",
         ),
         "state of a module": (f"{MODULE}.state_dict",),

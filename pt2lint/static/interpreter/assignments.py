@@ -178,8 +178,12 @@ class Assignments:
                         "size tensor", frame
                     ):
                         self.at.notebook.note(target, "size tensor", frame, about=number)
-            elif isinstance(option, Ext) and len(among) == 1 and self.at.models.of(f"{option.name}[]").breaks:
-                self.at.calls.breaks(self.at.models.of(f"{option.name}[]"), target, frame)
+            elif (
+                isinstance(option, Ext)
+                and len(among) == 1
+                and (item := self.at.models.of(f"{option.name}[]")).breaks
+            ):
+                self.at.calls.breaks(item, target, frame)
             elif isinstance(option, Ext) and self.at.notebook.listens(f"set {option.name}[]", frame):
                 words: dict[int | str, str] = {0: self.at.types.sort(index), 1: self.at.types.sort(value)}
                 details = {}

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 def is_by_global(at: Context, place: ast.expr, env: Env, frame: Frame) -> bool:
     """Whether the name that a place begins with is a global's, or is the object of a method that is called of one."""
     head = head_of(place)
-    if head is None or head not in env:
-        return head is not None and head not in (frame.closure or {})  # of this file, of another one, a class
+    if head is None:
+        return False
+    if head not in env:
+        return head not in (frame.closure or {})  # of this file, of another one, a class
     return env[head] is frame.me and is_global_object(at, frame.me, frame)
 
 
@@ -27,11 +29,6 @@ def head_of(place: ast.expr) -> str | None:
     while isinstance(place, (ast.Attribute, ast.Subscript)):
         place = place.value
     return place.id if isinstance(place, ast.Name) else None
-
-
-def is_global_name(name: str, env: Env, frame: Frame) -> bool:
-    """Whether it is what the top of the function's file gives a name."""
-    return name not in env and name in frame.module.assigned and name not in (frame.closure or {})
 
 
 def is_global_object(at: Context, owner: Value | None, frame: Frame) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pt2lint.said import told_line, told_place
 from pt2lint.static.interpreter.frame import Env, Frame
 from pt2lint.static.interpreter.syntax import dotted
-from pt2lint.static.observers.by_global import head_of, is_by_global, is_global_name, is_whole
+from pt2lint.static.observers.by_global import head_of, is_by_global, is_whole
 from pt2lint.static.observers.growing import (
     emptied_each_turn,
     goes_over,
@@ -413,8 +413,10 @@ class ChangingState:
         """Whether an object of the project was there before the compiled code ran: what a global name leads to, or
         the object whose method is compiled, or one that it holds."""
         head = head_of(place)
-        if head is None or head not in env:
-            return head is not None and is_global_name(head, env, frame)
+        if head is None:
+            return False
+        if head not in env:
+            return head in frame.module.assigned and head not in (frame.closure or {})
         if frame.me is None or env[head] is not frame.me:
             return False
         root = frame.first
